@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conversation import quiet, sign_in
 from tests.installation import Installation
-from tests.memory.archive.archives import HEADER, PERSONA, entity, node, written
+from tests.memory.archive.archives import HEADER, PERSONA, entity, node, write_archive
 
 TAGGED = "<img src=x onerror=alert(1)>"
 LIFE = (
@@ -34,7 +34,7 @@ for other in ("e2", "e3"):
 def desk(page: Page, house: Installation, tmp_path: Path) -> Page:
     """The list of pairs, two of them open, before somebody who may do all."""
     sign_in(page, house, "cora")
-    house.call("import_archive", str(written(tmp_path / "life.jsonl", LIFE)), "--owner", "cora")
+    house.call("import_archive", str(write_archive(tmp_path / "life.jsonl", LIFE)), "--owner", "cora")
     house.run(ASK)
     page.goto(f"{house.url}/admin/memory/mergeproposal/")
     expect(page.get_by_test_id("review")).to_be_visible()

@@ -66,7 +66,7 @@ SMALL = (
 )
 
 
-def written(path: Path, lines: tuple[Mapping[str, Any] | str | bytes, ...]) -> Path:
+def write_archive(path: Path, lines: tuple[Mapping[str, Any] | str | bytes, ...]) -> Path:
     """An archive file; strings and bytes are written as they are."""
     raw = (
         line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line)).encode()
@@ -76,6 +76,6 @@ def written(path: Path, lines: tuple[Mapping[str, Any] | str | bytes, ...]) -> P
     return path
 
 
-def imported(path: Path, owner: User, *lines: Mapping[str, Any], **options: Any) -> ImportResult:
-    with written(path / "archive.jsonl", lines or SMALL).open("rb") as file:
+def import_lines(path: Path, owner: User, *lines: Mapping[str, Any], **options: Any) -> ImportResult:
+    with write_archive(path / "archive.jsonl", lines or SMALL).open("rb") as file:
         return import_archive(file, owner, **options)

@@ -25,23 +25,23 @@ from memory.models import ConceptNode, Entity, Evidence, Filling, Mention
 from memory.store import vectors
 from persona import mood
 from persona.models import Persona
-from tests.memory.archive.archives import imported
+from tests.memory.archive.archives import import_lines
 from tests.memory.sessions import NOW
 
 QUOTED = "Milo, our cat, and Milo's bell."
 
 
-def saved(persona: Persona) -> list[bytes]:
+def saved_lines(persona: Persona) -> list[bytes]:
     """The lines without the header."""
     return list(write.archive_lines(persona, NOW))[1:]
 
 
-def told(persona: Persona, *types: str) -> list[dict[str, Any]]:
-    found = [json.loads(line) for line in write.archive_lines(persona, NOW)]
-    return [line for line in found if line["type"] in types]
+def saved_objects(persona: Persona, *types: str) -> list[dict[str, Any]]:
+    objects = [json.loads(text) for text in write.archive_lines(persona, NOW)]
+    return [data for data in objects if data["type"] in types]
 
 
-def restored(path: Path, owner: User, persona: Persona) -> Persona:
+def restore_saved(path: Path, owner: User, persona: Persona) -> Persona:
     """The persona in an empty installation."""
     file = path / "saved.jsonl"
     file.write_bytes(b"".join(write.archive_lines(persona, NOW)))
@@ -55,25 +55,27 @@ def restored(path: Path, owner: User, persona: Persona) -> Persona:
 def line(session: Session, content: str, **values: Any) -> Message:
     at = session.started_at
     values = {"role": "user", "token_count": 1, "day": at.date(), "created_at": at} | values
-    made = Message.objects.create(session=session, persona=session.persona, content=content, **values)
-    search.index([made])
-    return made
+    message = Message.objects.create(session=session, persona=session.persona, content=content, **values)
+    search.index([message])
+    return message
 
 
 def node(persona: Persona, description: str, **values: Any) -> ConceptNode:
     values = {"kind": "event", "source": "extraction", "embedding_model": embedding.name()} | values
-    made = ConceptNode.objects.create(persona=persona, description=description, content_hash=description, **values)
+    created_node = ConceptNode.objects.create(
+        persona=persona, description=description, content_hash=description, **values
+    )
     towards = np.zeros((1, embedding.DIMENSION), dtype=np.float32)
-    towards[0, made.pk % embedding.DIMENSION] = 1
-    vectors.index([made], towards)
-    return made
+    towards[0, created_node.pk % embedding.DIMENSION] = 1
+    vectors.index([created_node], towards)
+    return created_node
 
 
-def named(persona: Persona, name: str, *others: str, **values: Any) -> Entity:
-    made = Entity.objects.create(persona=persona, canonical_name=name, **values)
+def create_entity(persona: Persona, name: str, *others: str, **values: Any) -> Entity:
+    entity = Entity.objects.create(persona=persona, canonical_name=name, **values)
     for text in (name, *others):
-        made.aliases.create(persona=persona, text=text, normalized=normalize_name(text))
-    return made
+        entity.aliases.create(persona=persona, text=text, normalized=normalize_name(text))
+    return entity
 
 
 @pytest.fixture
@@ -82,7 +84,7 @@ def life(mira: Persona) -> Persona:
     mood.change(mira, mood.Mood("warm", 6), None, NOW)
     Persona.objects.filter(pk=mira.pk).update(facts={"born": "1990", "城市": "上海"})
     mira.refresh_from_db()
-    talk = Session.objects.create(
+    session = Session.objects.create(
         persona=mira,
         status="closed",
         close_reason="idle",
@@ -91,9 +93,9 @@ def life(mira: Persona) -> Persona:
         closed_at=NOW,
         summary="猫。",
     )
-    first, second = line(talk, QUOTED), line(talk, "小黑 is black.", withheld=True)
-    line(talk, "How lovely\u2028“she” is!", role="persona")
-    cat = node(mira, "Ana's cat is Milo.", session=talk, emotional_impact=-3, emotion_tags=["joy"], pinned=True)
+    first, second = line(session, QUOTED), line(session, "小黑 is black.", withheld=True)
+    line(session, "How lovely\u2028“she” is!", role="persona")
+    cat = node(mira, "Ana's cat is Milo.", session=session, emotional_impact=-3, emotion_tags=["joy"], pinned=True)
     for start in (0, QUOTED.rindex("Milo")):
         Evidence.objects.create(node=cat, message=first, quote="Milo", start=start, end=start + 4)
     Evidence.objects.create(node=cat, message=second, quote=second.content, start=0, end=len(second.content))
@@ -112,50 +114,50 @@ def life(mira: Persona) -> Persona:
         event_time_start=NOW.date(),
         event_time_end=NOW.date() + timedelta(days=1),
     )
-    milo = named(mira, "Milo", "小黑", "Blackie", kind="pet", description="A cat.", described_by="person")
+    milo = create_entity(mira, "Milo", "小黑", "Blackie", kind="pet", description="A cat.", described_by="person")
     Mention.objects.create(node=cat, entity=milo)
-    named(mira, "Rosa", status="uncertain")
+    create_entity(mira, "Rosa", status="uncertain")
     return mira
 
 
 def test_what_is_saved_and_restored_is_saved_with_the_same_bytes(ana: User, life: Persona, tmp_path: Path) -> None:
-    before = saved(life)
-    persona = restored(tmp_path, ana, life)
-    assert saved(persona) == before
+    before = saved_lines(life)
+    persona = restore_saved(tmp_path, ana, life)
+    assert saved_lines(persona) == before
     cat = persona.nodes.get(pinned=True)
     assert list(cat.evidence.values_list("quote", "start")) == [("Milo", 0), ("Milo", 19), ("小黑 is black.", 0)]
     assert persona.nodes.get(kind="intention").archived_because == "settled"
     assert persona.messages.get(withheld=True).content == "小黑 is black."
-    assert restored(tmp_path, ana, persona).uuid == life.uuid
+    assert restore_saved(tmp_path, ana, persona).uuid == life.uuid
 
 
 def test_an_archive_comes_out_as_it_went_in(ana: User, tmp_path: Path) -> None:
-    persona = imported(tmp_path, ana).persona
-    assert {one["id"] for one in told(persona, "persona", "session", "message", "node", "entity")} == {
+    persona = import_lines(tmp_path, ana).persona
+    assert {data["id"] for data in saved_objects(persona, "persona", "session", "message", "node", "entity")} == {
         *("mira-1", "s1", "m1", "m2", "m3", "n1", "n2", "n0", "e1")
     }
-    before = saved(persona)
-    assert saved(restored(tmp_path, ana, persona)) == before
+    before = saved_lines(persona)
+    assert saved_lines(restore_saved(tmp_path, ana, persona)) == before
 
 
 def test_the_vectors_go_with_it_and_are_not_made_anew(
     ana: User, life: Persona, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = sorted(bytes(row) for row in life.nodes.values_list("vector__embedding", flat=True))
+    vectors_before = sorted(bytes(row) for row in life.nodes.values_list("vector__embedding", flat=True))
     monkeypatch.setattr(embedding, "embed", lambda texts: np.zeros((0, embedding.DIMENSION)) if not texts else 1 / 0)
-    persona = restored(tmp_path, ana, life)
-    assert sorted(bytes(row) for row in persona.nodes.values_list("vector__embedding", flat=True)) == kept
+    persona = restore_saved(tmp_path, ana, life)
+    assert sorted(bytes(row) for row in persona.nodes.values_list("vector__embedding", flat=True)) == vectors_before
 
 
 def test_her_own_archive_brings_nothing_twice_into_her(ana: User, life: Persona, tmp_path: Path) -> None:
-    before = saved(life)
+    before = saved_lines(life)
     file = tmp_path / "saved.jsonl"
     file.write_bytes(b"".join(write.archive_lines(life, NOW)))
     with file.open("rb") as opened:
         result = import_archive(opened, ana)
     assert result.persona == life
     assert not result.added.total()
-    assert saved(life) == before
+    assert saved_lines(life) == before
 
 
 def test_talks_off_the_record_are_in_no_archive(life: Persona) -> None:
@@ -168,7 +170,7 @@ def test_talks_off_the_record_are_in_no_archive(life: Persona) -> None:
 def test_whoever_lives_on_in_another_is_saved_as_that_one(life: Persona) -> None:
     milo, rosa = life.entities.get(canonical_name="Milo"), life.entities.get(canonical_name="Rosa")
     merge.merge_pair(milo, rosa, None, NOW)
-    survivor, merged = told(life, "entity")
+    survivor, merged = saved_objects(life, "entity")
     assert (survivor["name"], set(survivor["aliases"])) == ("Milo", {"Blackie", "Rosa", "小黑"})
     assert (merged["name"], merged["aliases"], merged["merged_into"]) == ("Rosa", [], survivor["id"])
 
@@ -176,28 +178,28 @@ def test_whoever_lives_on_in_another_is_saved_as_that_one(life: Persona) -> None
 def test_only_her_own_things_are_saved(life: Persona, otto: Persona) -> None:
     node(otto, "Ben keeps a secret.")
     assert b"secret" not in b"".join(write.archive_lines(life, NOW))
-    assert [one["type"] for one in told(otto, "header", "persona", "session")] == ["header", "persona"]
+    assert [data["type"] for data in saved_objects(otto, "header", "persona", "session")] == ["header", "persona"]
 
 
 def test_a_batch_more_or_less_changes_nothing(life: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = saved(life)
+    whole = saved_lines(life)
     monkeypatch.setattr(parts, "AT_ONCE", 1)
-    assert saved(life) == whole
+    assert saved_lines(life) == whole
 
 
 def test_what_is_forgotten_while_it_is_saved_is_left_out(life: Persona) -> None:
     lines = write.archive_lines(life, NOW)
     next(lines)
     life.messages.get(withheld=True).delete()
-    rest = [json.loads(one) for one in lines]
-    assert not [one for one in rest if "小黑 is black." in json.dumps(one, ensure_ascii=False)]
+    rest = [json.loads(line) for line in lines]
+    assert not [data for data in rest if "小黑 is black." in json.dumps(data, ensure_ascii=False)]
 
 
 def test_the_command_writes_a_file_for_its_owner_alone(ana: User, life: Persona, tmp_path: Path) -> None:
     file = tmp_path / "mira.jsonl"
     call_command("export_archive", str(life.uuid), str(file))
     assert file.stat().st_mode & 0o777 == 0o600
-    assert file.read_bytes().splitlines(keepends=True)[1:] == saved(life)
+    assert file.read_bytes().splitlines(keepends=True)[1:] == saved_lines(life)
     assert [path.name for path in tmp_path.iterdir()] == ["mira.jsonl"]
 
 
@@ -208,13 +210,15 @@ def test_the_command_writes_a_file_for_its_owner_alone(ana: User, life: Persona,
 def test_the_command_takes_its_options_anywhere(life: Persona, tmp_path: Path, order: tuple[str, ...]) -> None:
     file = tmp_path / "mira.zip"
     command = load_command_class("memory", "export_archive")
-    command.run_from_argv(["manage.py", "export_archive", *(one.format(id=life.uuid, file=file) for one in order)])
+    command.run_from_argv(
+        ["manage.py", "export_archive", *(argument.format(id=life.uuid, file=file) for argument in order)]
+    )
     assert zipfile.is_zipfile(file)
 
 
 def test_the_command_writes_to_stdout(life: Persona, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     call_command("export_archive", str(life.uuid))
-    assert capfdbinary.readouterr().out.splitlines(keepends=True)[1:] == saved(life)
+    assert capfdbinary.readouterr().out.splitlines(keepends=True)[1:] == saved_lines(life)
 
 
 @pytest.mark.django_db
@@ -227,7 +231,7 @@ def test_the_command_says_what_it_cannot_do(mira: Persona, tmp_path: Path) -> No
 
 def _a_life(persona: Persona, dice: random.Random) -> None:
     words = ["小黑", "Milo", "<b>", "“bell”", "a\nb", "\\", "猫", "ﬁ", "é"]
-    talks = [
+    sessions = [
         Session.objects.create(
             persona=persona,
             channel=f"c{number}",
@@ -238,30 +242,34 @@ def _a_life(persona: Persona, dice: random.Random) -> None:
         )
         for number in range(3)
     ]
-    lines = [
-        line(dice.choice(talks), " ".join(dice.choices(words, k=6)), withheld=dice.random() < 0.2) for _ in range(6)
+    messages = [
+        line(dice.choice(sessions), " ".join(dice.choices(words, k=6)), withheld=dice.random() < 0.2) for _ in range(6)
     ]
     nodes: list[ConceptNode] = []
     for _ in range(6):
-        made = node(
+        created_node = node(
             persona,
             " ".join(dice.choices(words, k=4)),
             kind=dice.choice(["event", "thought"]),
-            session=dice.choice([None, *talks]),
+            session=dice.choice([None, *sessions]),
             status=dice.choice(["active", "hidden", "archived"]),
             created_at=NOW + timedelta(seconds=dice.randint(0, 2)),
             superseded_by=dice.choice([None, *nodes]),
         )
-        for said in dice.sample(lines, dice.randint(0, 3)):
-            start = dice.randrange(len(said.content))
-            end = dice.randint(start + 1, len(said.content))
-            Evidence.objects.create(node=made, message=said, quote=said.content[start:end], start=start, end=end)
+        for message in dice.sample(messages, dice.randint(0, 3)):
+            start = dice.randrange(len(message.content))
+            end = dice.randint(start + 1, len(message.content))
+            Evidence.objects.create(
+                node=created_node, message=message, quote=message.content[start:end], start=start, end=end
+            )
         for child in dice.sample(nodes, min(len(nodes), dice.randint(0, 2))):
-            Filling.objects.create(parent=made, child=child)
-        nodes.append(made)
+            Filling.objects.create(parent=created_node, child=child)
+        nodes.append(created_node)
     for name in dice.sample(["Milo", "小黑", "Rosa"], 2):
-        known = named(persona, name, *dice.sample(["Blackie", "Bell", "Zoë"], 2), kind=dice.choice(["pet", "other"]))
-        Mention.objects.bulk_create(Mention(node=one, entity=known) for one in dice.sample(nodes, 3))
+        entity = create_entity(
+            persona, name, *dice.sample(["Blackie", "Bell", "Zoë"], 2), kind=dice.choice(["pet", "other"])
+        )
+        Mention.objects.bulk_create(Mention(node=mentioned, entity=entity) for mentioned in dice.sample(nodes, 3))
 
 
 @settings(max_examples=5)
@@ -271,8 +279,8 @@ def test_any_life_is_restored_and_saved_again_with_the_same_bytes(
 ) -> None:
     with transaction.atomic():
         _a_life(mira, random.Random(seed))
-        before = saved(mira)
-        assert saved(restored(tmp_path, ana, mira)) == before
+        before = saved_lines(mira)
+        assert saved_lines(restore_saved(tmp_path, ana, mira)) == before
         transaction.set_rollback(True)
 
 
@@ -280,7 +288,7 @@ def test_a_greeting_that_a_model_wrote_is_not_kept_and_any_other_is_restored_as_
     mira: Persona, ana: User, tmp_path: Path
 ) -> None:
     Persona.objects.update(greeting="I am Mira.", greeting_by_model=True)
-    assert "greeting" not in told(Persona.objects.get(), "persona")[0]
+    assert "greeting" not in saved_objects(Persona.objects.get(), "persona")[0]
     Persona.objects.update(greeting="You came back.", greeting_by_model=False)
-    again = restored(tmp_path, ana, Persona.objects.get())
+    again = restore_saved(tmp_path, ana, Persona.objects.get())
     assert (again.greeting, again.greeting_by_model) == ("You came back.", False)

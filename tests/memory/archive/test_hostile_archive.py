@@ -43,26 +43,26 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if at:
         yield at
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in inner:
-        yield from places(one, (*at, key))
+    for key, item in inner:
+        yield from places(item, (*at, key))
 
 
-def mutated(lines: list[bytes], dice: random.Random) -> tuple[list[bytes], str]:
+def mutate(lines: list[bytes], dice: random.Random) -> tuple[list[bytes], str]:
     """The lines with one that is another one, and what was done."""
     number, way = dice.randrange(len(lines)), dice.choice(WAYS)
     line = lines[number]
     if way in ON_VALUES:
-        made = [_with_another_value(lines, line, way, dice)]
+        replacement = [_with_another_value(lines, line, way, dice)]
     elif way == "line_twice":
-        made = [line, line]
+        replacement = [line, line]
     elif way == "line_gone":
-        made = []
+        replacement = []
     elif way == "bytes":
         at = dice.randrange(len(line))
-        made = [line[:at] + bytes([dice.randrange(256)]) + line[at + 1 :]]
+        replacement = [line[:at] + bytes([dice.randrange(256)]) + line[at + 1 :]]
     else:
-        made = [line[: dice.randrange(len(line))] + dice.choice([b"", b"\n"])]
-    return [*lines[:number], *made, *lines[number + 1 :]], f"{way} in line {number + 1}: {made!r:.600}"
+        replacement = [line[: dice.randrange(len(line))] + dice.choice([b"", b"\n"])]
+    return [*lines[:number], *replacement, *lines[number + 1 :]], f"{way} in line {number + 1}: {replacement!r:.600}"
 
 
 def _with_another_value(lines: list[bytes], line: bytes, way: str, dice: random.Random) -> bytes:
@@ -74,20 +74,20 @@ def _with_another_value(lines: list[bytes], line: bytes, way: str, dice: random.
     if way == "value":
         inner[last] = dice.choice(VALUES)
     elif way == "id":
-        inner[last] = dice.choice([one["id"] for one in map(json.loads, lines) if "id" in one])
+        inner[last] = dice.choice([data["id"] for data in map(json.loads, lines) if "id" in data])
     elif way == "delete":
         del inner[last]
     elif way == "type":
         data["type"] = json.loads(dice.choice(lines))["type"]
     elif way == "add" and isinstance(inner, dict):
         inner[dice.choice(["unknown", "x\ud800", "status", "by"])] = dice.choice(VALUES)
-    said = json.dumps(data)
+    text = json.dumps(data)
     if way == "twice":
-        said = f"{said[:-1]}, {json.dumps({dice.choice(list(data)): dice.choice(VALUES)})[1:]}"
-    return said.encode() + b"\n"
+        text = f"{text[:-1]}, {json.dumps({dice.choice(list(data)): dice.choice(VALUES)})[1:]}"
+    return text.encode() + b"\n"
 
 
-def became(lines: list[bytes], owner: User, *, skip_bad: bool) -> str:
+def import_outcome(lines: list[bytes], owner: User, *, skip_bad: bool) -> str:
     """What came of an archive: "taken", or "refused"; anything else is wrong."""
     try:
         persona = import_archive(io.BytesIO(b"".join(lines)), owner, skip_bad=skip_bad).persona
@@ -101,11 +101,13 @@ def became(lines: list[bytes], owner: User, *, skip_bad: bool) -> str:
     first = list(write.archive_lines(persona, NOW))
     Persona.objects.all().delete()
     again = import_archive(io.BytesIO(b"".join(first)), owner).persona
-    changed = [(one, other) for one, other in zip(first, write.archive_lines(again, NOW), strict=True) if one != other]
+    changed = [
+        (line, other) for line, other in zip(first, write.archive_lines(again, NOW), strict=True) if line != other
+    ]
     return f"other: {changed[0]}" if changed else "taken"
 
 
-def unloaded(texts: list[str], **_: bool) -> np.ndarray:
+def embed_without_model(texts: list[str], **_: bool) -> np.ndarray:
     """Vectors without a model."""
     towards = np.zeros((len(texts), embedding.DIMENSION), dtype=np.float32)
     towards[:, 3] = 1
@@ -114,18 +116,18 @@ def unloaded(texts: list[str], **_: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(2_000, marks=pytest.mark.campaign)])
 def test_any_one_line_may_be_anything(ana: User, merged: Persona, monkeypatch: Any, rounds: int) -> None:  # noqa: F811
-    monkeypatch.setattr(embedding, "embed", unloaded)
+    monkeypatch.setattr(embedding, "embed", embed_without_model)
     whole = list(write.archive_lines(merged, NOW))
     Persona.objects.all().delete()
     dice, wrong = random.Random(SEED), []
     for number in range(rounds):
-        lines, how = mutated(whole, dice)
+        lines, how = mutate(whole, dice)
         with transaction.atomic():
             try:
-                found = became(lines, ana, skip_bad=number % 3 == 0)
+                outcome = import_outcome(lines, ana, skip_bad=number % 3 == 0)
             except Exception as error:  # noqa: BLE001  # whatever is raised is told with what raised it
-                found = f"{error!r}"
+                outcome = f"{error!r}"
             transaction.set_rollback(True)
-        if found not in ("taken", "refused"):
-            wrong.append(f"{found[:400]} <- {how}")
+        if outcome not in ("taken", "refused"):
+            wrong.append(f"{outcome[:400]} <- {how}")
     assert not wrong, "\n".join(wrong)

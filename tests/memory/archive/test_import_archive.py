@@ -22,7 +22,18 @@ from memory.store import checks, vectors
 from persona import mood
 from persona.models import CoreBlock, Persona
 from persona.models.core_block import Label
-from tests.memory.archive.archives import AT, HEADER, PERSONA, SMALL, entity, imported, message, node, session, written
+from tests.memory.archive.archives import (
+    AT,
+    HEADER,
+    PERSONA,
+    SMALL,
+    entity,
+    import_lines,
+    message,
+    node,
+    session,
+    write_archive,
+)
 
 TABLES = (Persona, CoreBlock, Session, Message, MessageText, ConceptNode, NodeText, NodeVector, Evidence, Filling)
 COUNTED = (*TABLES, Entity, Alias, Mention)
@@ -33,13 +44,13 @@ def counts() -> list[int]:
 
 
 def test_an_archive_restores_every_layer(ana: User, tmp_path: Path) -> None:
-    persona = imported(tmp_path, ana).persona
+    persona = import_lines(tmp_path, ana).persona
     assert (persona.name, persona.user_name, persona.timezone, persona.owner) == ("Mira", "Ana", "Asia/Shanghai", ana)
     assert CoreBlock.objects.get(persona=persona, label=Label.PERSONA).content == "Mira loves the sea."
-    talk = persona.sessions.get(external_id="s1")
-    assert (talk.status, talk.message_count, talk.summary) == ("closed", 3, "About the cat.")
+    session = persona.sessions.get(external_id="s1")
+    assert (session.status, session.message_count, session.summary) == ("closed", 3, "About the cat.")
     cat = ConceptNode.objects.get(external_id="n1")
-    assert (cat.emotional_impact, str(cat.event_time_start), cat.session) == (4, "2026-01-02", talk)
+    assert (cat.emotional_impact, str(cat.event_time_start), cat.session) == (4, "2026-01-02", session)
     [row] = Evidence.objects.filter(node=cat)
     assert row.quote == row.message.content[row.start : row.end] == "a white cat called Blackie"
     assert [edge.child for edge in Filling.objects.filter(parent__external_id="n2")] == [cat]
@@ -50,9 +61,9 @@ def test_an_archive_restores_every_layer(ana: User, tmp_path: Path) -> None:
 
 
 def test_a_second_import_adds_nothing(ana: User, tmp_path: Path) -> None:
-    first = imported(tmp_path, ana)
+    first = import_lines(tmp_path, ana)
     before = counts()
-    second = imported(tmp_path, ana)
+    second = import_lines(tmp_path, ana)
     assert second.persona == first.persona
     assert not any(second.added.values())
     assert counts() == before
@@ -60,7 +71,7 @@ def test_a_second_import_adds_nothing(ana: User, tmp_path: Path) -> None:
 
 def test_the_order_of_lines_does_not_matter(ana: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "BATCH", 2)
-    imported(tmp_path, ana, HEADER, *reversed(SMALL[1:]))
+    import_lines(tmp_path, ana, HEADER, *reversed(SMALL[1:]))
     assert Evidence.objects.count() == Filling.objects.count() == Mention.objects.count() == 1
     assert Session.objects.get().message_count == 3
 
@@ -69,12 +80,12 @@ def test_an_import_that_broke_off_goes_on_where_it_stopped(
     ana: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schema, "BATCH", 1)
-    lines = [1] * (len(SMALL) + 5) + [0]  # all of them once; then a talk, its lines, and the first of the memories
+    divisors = [1] * (len(SMALL) + 5) + [0]  # all of them once; then a talk, its lines, and the first of the memories
     with pytest.raises(ZeroDivisionError):
-        imported(tmp_path, ana, progress=lambda size: lines.append(size / lines.pop(0)))
+        import_lines(tmp_path, ana, progress=lambda size: divisors.append(size / divisors.pop(0)))
     assert Message.objects.count() == 3
-    done = imported(tmp_path, ana)
-    assert (done.added["messages"], done.added["nodes"]) == (0, 2)
+    result = import_lines(tmp_path, ana)
+    assert (result.added["messages"], result.added["nodes"]) == (0, 2)
     assert Session.objects.get().message_count == 3
 
 
@@ -122,32 +133,34 @@ def test_an_import_that_broke_off_goes_on_where_it_stopped(
 )
 def test_a_broken_line_is_named_and_nothing_is_written(ana: User, tmp_path: Path, line: Any, reason: str) -> None:
     with pytest.raises(BrokenLine, match=f"line {len(SMALL) + 1}: .*{reason}"):
-        imported(tmp_path, ana, *SMALL, line)
+        import_lines(tmp_path, ana, *SMALL, line)
     assert Persona.objects.count() == 0
 
 
 def test_bad_lines_can_be_skipped_and_are_reported(ana: User, tmp_path: Path) -> None:
-    told: list[str] = []
+    reports: list[str] = []
     bad = (
         "{",
         node("n8", "Ana fell.", messages=["m99"]),
         node("n9", "Ana rose.", evidence=[{"message": "m1", "quote": "a black dog"}]),
         entity("e9", "Rex", nodes=["n99"]),
     )
-    result = imported(tmp_path, ana, *SMALL, *bad, skip_bad=True, report=told.append)
+    result = import_lines(tmp_path, ana, *SMALL, *bad, skip_bad=True, report=reports.append)
     assert result.rejected == 4
-    assert sorted(line.split(":")[0] for line in told) == [f"rejected, line {len(SMALL) + one}" for one in (1, 2, 3, 4)]
+    assert sorted(report.split(":")[0] for report in reports) == [
+        f"rejected, line {len(SMALL) + number}" for number in (1, 2, 3, 4)
+    ]
     assert ConceptNode.objects.count() == 3
 
 
 def test_what_is_not_understood_is_reported_at_any_depth(ana: User, tmp_path: Path) -> None:
-    told: list[str] = []
+    reports: list[str] = []
     quoted = {"message": "m1", "quote": "a white cat", "tone": "glad"}
     day = {"start": "2026-01-02", "at": 9}
     sung = node("n9", "Ana sang.", colour="blue", evidence=[quoted, quoted], event_time=day)
     her = {**PERSONA, "blocks": {"user": "Ana lives in Lisbon.", "dreams": "Of the sea."}}
-    imported(tmp_path, ana, HEADER, her, *SMALL[2:], sung, {"type": "dream", "id": "d1"}, report=told.append)
-    assert told == [
+    import_lines(tmp_path, ana, HEADER, her, *SMALL[2:], sung, {"type": "dream", "id": "d1"}, report=reports.append)
+    assert reports == [
         f"unknown and left out: {what} times)"
         for what in (
             "field 'blocks.dreams' of persona (1",
@@ -163,15 +176,15 @@ def test_what_is_not_understood_is_reported_at_any_depth(ana: User, tmp_path: Pa
 def test_what_has_no_fields_of_ours_is_kept(ana: User, tmp_path: Path) -> None:
     facts = {"born": "1990-02-03", "cats": [{"name": "小黑", "age": 3.5}]}
     felt = {"mood": "tender", "energy": 7, "why": "the cat"}
-    told: list[str] = []
-    her = imported(tmp_path, ana, HEADER, {**PERSONA, "facts": facts, "mood": felt}, report=told.append).persona
-    assert (her.facts, told) == (facts, [])
+    reports: list[str] = []
+    her = import_lines(tmp_path, ana, HEADER, {**PERSONA, "facts": facts, "mood": felt}, report=reports.append).persona
+    assert (her.facts, reports) == (facts, [])
     assert her.episodic_state.items() >= felt.items()
 
 
 def test_a_mood_that_does_not_say_since_when_is_felt_as_of_the_export(ana: User, tmp_path: Path) -> None:
     saved = {**HEADER, "exported_at": AT}
-    her = imported(tmp_path, ana, saved, {**PERSONA, "mood": {"mood": "tender", "energy": 7}}).persona
+    her = import_lines(tmp_path, ana, saved, {**PERSONA, "mood": {"mood": "tender", "energy": 7}}).persona
     felt = mood.current(her, datetime.fromisoformat(AT) + timedelta(hours=1))
     assert felt is not None
     assert (felt.mood, felt.energy) == ("tender", 7)
@@ -182,10 +195,10 @@ def test_a_mood_that_does_not_say_since_when_is_felt_as_of_the_export(ana: User,
 
 def test_null_is_as_if_it_were_not_said(ana: User, tmp_path: Path) -> None:
     bare = dict.fromkeys(("subject", "emotional_impact", "emotion_tags", "relational_tags", "event_time", "session"))
-    told: list[str] = []
-    imported(tmp_path, ana, HEADER, PERSONA, node("n1", "Ana sang.", **bare, messages=None), report=told.append)
-    stored = ConceptNode.objects.get()
-    assert (stored.subject, stored.emotional_impact, stored.emotion_tags, told) == ("user", 0, [], [])
+    reports: list[str] = []
+    import_lines(tmp_path, ana, HEADER, PERSONA, node("n1", "Ana sang.", **bare, messages=None), report=reports.append)
+    stored_node = ConceptNode.objects.get()
+    assert (stored_node.subject, stored_node.emotional_impact, stored_node.emotion_tags, reports) == ("user", 0, [], [])
 
 
 @pytest.mark.parametrize("ending", [b"\r\n", b"\n\n\n", b" \t\r\n"])
@@ -202,62 +215,62 @@ def test_empty_lines_before_the_header_do_not_matter(ana: User) -> None:
 
 def test_ids_are_whatever_another_program_calls_its_things(ana: User, tmp_path: Path) -> None:
     names = {"s1": "谈话 №1 / über", "m1": "消息 1", "n1": "n" * 200, "e1": "a b\tc", "mira-1": "'; DROP TABLE --"}
-    lines = [{key: _renamed(names, value) for key, value in line.items()} for line in SMALL]
-    her = imported(tmp_path, ana, *lines).persona
+    lines = [{key: _rename(names, value) for key, value in line.items()} for line in SMALL]
+    her = import_lines(tmp_path, ana, *lines).persona
     assert her.external_id == names["mira-1"]
     assert her.nodes.get(external_id="n" * 200).evidence.get().message.external_id == "消息 1"
     assert her.entities.get().external_id == "a b\tc"
-    assert not imported(tmp_path, ana, *lines).added.total()
+    assert not import_lines(tmp_path, ana, *lines).added.total()
 
 
-def _renamed(names: dict[str, str], value: Any) -> Any:
+def _rename(names: dict[str, str], value: Any) -> Any:
     if isinstance(value, list):
-        return [_renamed(names, one) for one in value]
+        return [_rename(names, item) for item in value]
     if isinstance(value, dict):
-        return {key: _renamed(names, one) for key, one in value.items()}
+        return {key: _rename(names, item) for key, item in value.items()}
     return names.get(value, value) if isinstance(value, str) else value
 
 
 def test_what_refers_to_a_line_that_is_left_out_goes_with_it(ana: User, tmp_path: Path) -> None:
-    lost = [
+    orphans = [
         message("m9", "Nowhere to be.", of="s9"),
         node("n8", "Ana was nowhere.", messages=["m9"]),
         node("n9", "Ana is lost.", kind="thought", filling=["n8"]),
         entity("e9", "Nowhere", nodes=["n8", "n9"]),
     ]
-    told: list[str] = []
-    result = imported(tmp_path, ana, *SMALL, *lost, skip_bad=True, report=told.append)
-    assert result.rejected == len(told) == 4
+    reports: list[str] = []
+    result = import_lines(tmp_path, ana, *SMALL, *orphans, skip_bad=True, report=reports.append)
+    assert result.rejected == len(reports) == 4
     assert (result.added["messages"], result.added["nodes"], result.added["entities"]) == (3, 3, 1)
 
 
 def test_an_archive_may_refer_to_what_an_earlier_one_brought(ana: User, tmp_path: Path) -> None:
-    imported(tmp_path, ana)
+    import_lines(tmp_path, ana)
     quote = [{"message": "m3", "quote": "old armchair"}]
     more = node("n9", "Ana has an old armchair.", session="s1", evidence=quote, filling=["n1"], kind="thought")
-    assert imported(tmp_path, ana, HEADER, PERSONA, more, entity("e9", "armchair", nodes=["n9"])).added == {
+    assert import_lines(tmp_path, ana, HEADER, PERSONA, more, entity("e9", "armchair", nodes=["n9"])).added == {
         "nodes": 1,
         "entities": 1,
     }
     misquoting = {**more, "id": "n10", "evidence": [{"message": "m3", "quote": "a dog"}]}
     with pytest.raises(BrokenLine, match="line 3: the quote"):
-        imported(tmp_path, ana, HEADER, PERSONA, misquoting)
+        import_lines(tmp_path, ana, HEADER, PERSONA, misquoting)
 
 
 def test_the_same_line_twice_is_taken_once_and_told(ana: User, tmp_path: Path) -> None:
-    told: list[str] = []
+    reports: list[str] = []
     merged = entity("e2", "Blacky", status="merged", merged_into="e1")
-    result = imported(tmp_path, ana, *SMALL, *SMALL[2:], merged, merged, report=told.append)
-    assert told == [f"duplicates, imported once: {len(SMALL) - 1} lines"]
+    result = import_lines(tmp_path, ana, *SMALL, *SMALL[2:], merged, merged, report=reports.append)
+    assert reports == [f"duplicates, imported once: {len(SMALL) - 1} lines"]
     assert (result.added["nodes"], result.added["entities"]) == (3, 2)
 
 
 def test_who_lives_on_in_a_circle_is_refused(ana: User, tmp_path: Path) -> None:
-    circle = [entity(one, one, status="merged", merged_into=other) for one, other in (("e2", "e3"), ("e3", "e2"))]
+    circle = [entity(name, name, status="merged", merged_into=other) for name, other in (("e2", "e3"), ("e3", "e2"))]
     with pytest.raises(BrokenLine, match="circle"):
-        imported(tmp_path, ana, *SMALL, *circle)
+        import_lines(tmp_path, ana, *SMALL, *circle)
     assert not Persona.objects.exists()
-    assert imported(tmp_path, ana, *SMALL, *circle, skip_bad=True).rejected == 2
+    assert import_lines(tmp_path, ana, *SMALL, *circle, skip_bad=True).rejected == 2
 
 
 def test_memories_may_rest_on_each_other(ana: User, tmp_path: Path) -> None:
@@ -266,16 +279,16 @@ def test_memories_may_rest_on_each_other(ana: User, tmp_path: Path) -> None:
         node("n8", "Ana is kind.", kind="thought", filling=["n9"], superseded_by="n9"),
         node("n9", "Ana is gentle.", kind="thought", filling=["n8"], superseded_by="n8"),
     ]
-    her = imported(tmp_path, ana, *SMALL, *circle).persona
-    one = her.nodes.get(external_id="n8")
-    forget(plan([Target("node", one.pk)], Choice()), ana, datetime.fromisoformat(AT))
+    her = import_lines(tmp_path, ana, *SMALL, *circle).persona
+    thought = her.nodes.get(external_id="n8")
+    forget(plan([Target("node", thought.pk)], Choice()), ana, datetime.fromisoformat(AT))
     assert not her.nodes.filter(external_id__in=["n8", "n9"]).exists()
 
 
 def test_a_sign_that_ends_words_elsewhere_is_dropped_with_no_quote_astray(ana: User, tmp_path: Path) -> None:
-    said = message("m1", "Milo\0 is my cat, and Milo\0 purrs.")
+    quoted_message = message("m1", "Milo\0 is my cat, and Milo\0 purrs.")
     quoted = node("n1", "Ana has a cat.", evidence=[{"message": "m1", "quote": "Milo\0 purrs"}])
-    her = imported(tmp_path, ana, HEADER, PERSONA, session("s1"), said, quoted).persona
+    her = import_lines(tmp_path, ana, HEADER, PERSONA, session("s1"), quoted_message, quoted).persona
     [row] = Evidence.objects.all()
     assert row.message.content[row.start : row.end] == row.quote == "Milo purrs"
     assert checks.broken_invariants(datetime.fromisoformat(AT)) == {}
@@ -287,15 +300,15 @@ def test_a_sign_that_ends_words_elsewhere_is_dropped_with_no_quote_astray(ana: U
 
 def test_a_turn_is_never_here_without_its_lines(ana: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "BATCH", 1)
-    turns = [{"type": "turn", "id": f"t{one}", "session": "s1", "created_at": AT} for one in range(3)]
-    said = [message(f"m{one}", f"Line {one}.", turn=f"t{one}") for one in range(3)]
-    seen = []
+    turns = [{"type": "turn", "id": f"t{number}", "session": "s1", "created_at": AT} for number in range(3)]
+    messages = [message(f"m{number}", f"Line {number}.", turn=f"t{number}") for number in range(3)]
+    empty_turns = []
 
     def look(size: int) -> None:
-        seen.append(Turn.objects.filter(messages=None).count())
+        empty_turns.append(Turn.objects.filter(messages=None).count())
 
-    imported(tmp_path, ana, HEADER, PERSONA, session("s1"), *turns, *said, progress=look)
-    assert (Turn.objects.count(), set(seen)) == (3, {0})
+    import_lines(tmp_path, ana, HEADER, PERSONA, session("s1"), *turns, *messages, progress=look)
+    assert (Turn.objects.count(), set(empty_turns)) == (3, {0})
 
 
 @pytest.mark.parametrize(
@@ -314,18 +327,18 @@ def test_a_turn_is_never_here_without_its_lines(ana: User, tmp_path: Path, monke
 )
 def test_what_is_no_archive_is_refused(ana: User, tmp_path: Path, lines: tuple[Any, ...], reason: str) -> None:
     with pytest.raises(ArchiveError, match=reason):
-        imported(tmp_path, ana, *lines)
+        import_lines(tmp_path, ana, *lines)
 
 
 def test_what_people_wrote_since_is_not_overwritten(ana: User, tmp_path: Path) -> None:
-    persona = imported(tmp_path, ana).persona
+    persona = import_lines(tmp_path, ana).persona
     CoreBlock.objects.get(persona=persona, label=Label.USER).rewrite("Ana moved to Porto.", ana)
-    imported(tmp_path, ana)
+    import_lines(tmp_path, ana)
     assert CoreBlock.objects.get(persona=persona, label=Label.USER).content == "Ana moved to Porto."
 
 
 def test_the_same_archive_of_another_owner_is_another_persona(ana: User, ben: User, tmp_path: Path) -> None:
-    hers, his = imported(tmp_path, ana).persona, imported(tmp_path, ben).persona
+    hers, his = import_lines(tmp_path, ana).persona, import_lines(tmp_path, ben).persona
     assert hers != his
     assert ConceptNode.objects.of(hers).count() == ConceptNode.objects.of(his).count() == 3
     assert all(row.message.persona_id == row.node.persona_id for row in Evidence.objects.all())
@@ -334,46 +347,46 @@ def test_the_same_archive_of_another_owner_is_another_persona(ana: User, ben: Us
 def test_a_vector_of_our_model_is_used_and_another_is_not(ana: User, tmp_path: Path) -> None:
     vector = np.zeros(embedding.DIMENSION, dtype="<f4")
     vector[7] = 1
-    given = node("n1", "Ana sang.", embedding=base64.b64encode(vector.tobytes()).decode())
+    song = node("n1", "Ana sang.", embedding=base64.b64encode(vector.tobytes()).decode())
     ours = {**HEADER, "embedding_model": embedding.name()}
-    imported(tmp_path, ana, ours, PERSONA, given)
-    stored = ConceptNode.objects.get()
-    assert np.array_equal(vectors.of([stored.pk])[stored.pk], vector)
-    imported(tmp_path, ana, {**HEADER, "embedding_model": "another"}, {**PERSONA, "id": "mira-2"}, given)
-    other = ConceptNode.objects.exclude(pk=stored.pk).get()
+    import_lines(tmp_path, ana, ours, PERSONA, song)
+    stored_node = ConceptNode.objects.get()
+    assert np.array_equal(vectors.of([stored_node.pk])[stored_node.pk], vector)
+    import_lines(tmp_path, ana, {**HEADER, "embedding_model": "another"}, {**PERSONA, "id": "mira-2"}, song)
+    other = ConceptNode.objects.exclude(pk=stored_node.pk).get()
     assert not np.array_equal(vectors.of([other.pk])[other.pk], vector)
 
 
 def test_vectors_of_the_plain_model_are_used_but_for_chinese(ana: User, tmp_path: Path) -> None:
     vector = np.zeros(embedding.DIMENSION, dtype="<f4")
     vector[7] = 1
-    given = {"embedding": base64.b64encode(vector.tobytes()).decode()}
+    values = {"embedding": base64.b64encode(vector.tobytes()).decode()}
     plain = {**HEADER, "embedding_model": embedding.PLAIN}
-    told = [node("n1", "Ana sang.", **given), node("n2", "Ana唱了歌。", **given)]
-    imported(tmp_path, ana, plain, PERSONA, *told)
+    nodes = [node("n1", "Ana sang.", **values), node("n2", "Ana唱了歌。", **values)]
+    import_lines(tmp_path, ana, plain, PERSONA, *nodes)
     english, chinese = ConceptNode.objects.order_by("external_id")
-    stored = vectors.of([english.pk, chinese.pk])
-    assert np.array_equal(stored[english.pk], vector)
-    assert np.allclose(stored[chinese.pk], embedding.embed(["Ana唱了歌。"])[0], atol=1e-5)
+    stored_vectors = vectors.of([english.pk, chinese.pk])
+    assert np.array_equal(stored_vectors[english.pk], vector)
+    assert np.allclose(stored_vectors[chinese.pk], embedding.embed(["Ana唱了歌。"])[0], atol=1e-5)
     assert {english.embedding_model, chinese.embedding_model} == {embedding.BUNDLED}
 
 
 def test_a_broken_vector_does_not_matter_where_it_is_not_used(ana: User, tmp_path: Path) -> None:
     plain = {**HEADER, "embedding_model": embedding.PLAIN}
     zero = base64.b64encode(bytes(4 * embedding.DIMENSION)).decode()
-    imported(tmp_path, ana, plain, PERSONA, node("n1", "Ana唱了歌。", embedding=zero))
+    import_lines(tmp_path, ana, plain, PERSONA, node("n1", "Ana唱了歌。", embedding=zero))
     with pytest.raises(BrokenLine, match="line 3"):
-        imported(tmp_path, ana, plain, {**PERSONA, "id": "mira-2"}, node("n1", "Ana sang.", embedding=zero))
+        import_lines(tmp_path, ana, plain, {**PERSONA, "id": "mira-2"}, node("n1", "Ana sang.", embedding=zero))
 
 
 def test_a_message_that_is_not_quoted_is_evidence_as_a_whole(ana: User, tmp_path: Path) -> None:
-    imported(tmp_path, ana, *SMALL, node("n9", "Ana has an armchair.", messages=["m3"]))
+    import_lines(tmp_path, ana, *SMALL, node("n9", "Ana has an armchair.", messages=["m3"]))
     row = Evidence.objects.get(node__external_id="n9")
     assert (row.start, row.quote) == (0, row.message.content)
 
 
 def test_the_command_prints_the_id_alone(ana: User, tmp_path: Path) -> None:
-    path = written(tmp_path / "a.jsonl", SMALL)
+    path = write_archive(tmp_path / "a.jsonl", SMALL)
     out, err = io.StringIO(), io.StringIO()
     call_command("import_archive", str(path), owner="ana", name="Nora", stdout=out, stderr=err)
     persona = Persona.objects.get(external_id="mira-1")
@@ -382,7 +395,7 @@ def test_the_command_prints_the_id_alone(ana: User, tmp_path: Path) -> None:
 
 
 def test_the_command_names_what_is_wrong(ana: User, tmp_path: Path) -> None:
-    path = written(tmp_path / "a.jsonl", (HEADER, PERSONA, "{"))
+    path = write_archive(tmp_path / "a.jsonl", (HEADER, PERSONA, "{"))
     with pytest.raises(CommandError, match="line 3: not JSON"):
         call_command("import_archive", str(path), owner="ana", stderr=io.StringIO())
     with pytest.raises(CommandError, match="no user 'zoe'"):
@@ -392,14 +405,14 @@ def test_the_command_names_what_is_wrong(ana: User, tmp_path: Path) -> None:
 
 
 def test_a_chinese_archive_makes_a_chinese_persona(ana: User, tmp_path: Path) -> None:
-    made = imported(
+    result = import_lines(
         tmp_path, ana, HEADER, {**PERSONA, "blocks": {}}, node("n1", "Ana养了一只白猫，名叫小黑。", created_at=AT)
     )
-    assert made.persona.language == "zh"
+    assert result.persona.language == "zh"
 
 
 def test_who_was_told_apart_or_merged_since_stays_so(ana: User, tmp_path: Path) -> None:
-    persona = imported(tmp_path, ana).persona
+    persona = import_lines(tmp_path, ana).persona
     somebody = Entity.objects.create(persona=persona, canonical_name="Whitey")
     cat = Mention.objects.get().entity
     Mention.objects.update(entity=somebody)
@@ -407,15 +420,15 @@ def test_who_was_told_apart_or_merged_since_stays_so(ana: User, tmp_path: Path) 
         Entity.objects.filter(pk=cat.pk).update(
             merged_into=merged_into, status="merged" if merged_into else "confirmed"
         )
-        imported(tmp_path, ana)
+        import_lines(tmp_path, ana)
         assert [mention.entity for mention in Mention.objects.all()] == [somebody]
 
 
 def test_a_memory_that_was_corrected_is_not_linked_by_what_it_said_before(ana: User, tmp_path: Path) -> None:
-    imported(tmp_path, ana)
-    told = Mention.objects.get().node
-    before = {"description": told.description, "emotional_impact": 0, "verification": "unverified", "edited_at": AT}
-    NodeVersion.objects.create(node=told, version=1, **before)
+    import_lines(tmp_path, ana)
+    cat = Mention.objects.get().node
+    before = {"description": cat.description, "emotional_impact": 0, "verification": "unverified", "edited_at": AT}
+    NodeVersion.objects.create(node=cat, version=1, **before)
     Entity.objects.all().delete()
-    imported(tmp_path, ana)
+    import_lines(tmp_path, ana)
     assert not Mention.objects.exists()

@@ -14,14 +14,14 @@ from memory.forgetting import Choice, Target, forget, plan
 from memory.models import Alias, ConceptNode, Entity, Filling, ImportRun, Mention
 from memory.store.tombstones import TombstoneSource, add_tombstone, add_tombstones, of_words
 from persona.models import Persona
-from tests.memory.archive.archives import SMALL, entity, imported, message, node, session
+from tests.memory.archive.archives import SMALL, entity, import_lines, message, node, session
 from tests.memory.sessions import talk
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def forgotten(persona: Persona, *targets: Target, **choice: Any) -> None:
+def forget_targets(persona: Persona, *targets: Target, **choice: Any) -> None:
     forget(plan(targets, Choice(**choice)), persona.owner, NOW)
 
 
@@ -37,23 +37,23 @@ def remaining() -> dict[str, int]:
 def as_new(*lines: Any) -> list[Any]:
     """The same archive with other ids for everything but the persona, as another export of the same source has them."""
 
-    def renamed(value: Any, key: str = "") -> Any:
+    def rename(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
-            return {name: renamed(one, name) for name, one in value.items()}
+            return {name: rename(item, name) for name, item in value.items()}
         if isinstance(value, list) and key in ("filling", "nodes", "messages"):
-            return [f"new-{one}" for one in value]
+            return [f"new-{name}" for name in value]
         if isinstance(value, list):
-            return [renamed(one) for one in value]
+            return [rename(item) for item in value]
         return f"new-{value}" if key in ("id", "session", "message", "superseded_by") else value
 
-    return [line if line["type"] in ("header", "persona") else renamed(line) for line in lines]
+    return [line if line["type"] in ("header", "persona") else rename(line) for line in lines]
 
 
 def test_a_second_import_after_a_forgetting_adds_nothing(ana: User, tmp_path: Path) -> None:
-    persona = imported(tmp_path, ana).persona
-    forgotten(persona, node_of("n1"))
+    persona = import_lines(tmp_path, ana).persona
+    forget_targets(persona, node_of("n1"))
     before = remaining()
-    again = imported(tmp_path, ana)
+    again = import_lines(tmp_path, ana)
     assert remaining() == before
     assert not any(again.added.values())
     assert again.refused == {"messages": 1, "nodes": 3, "entities": 1}
@@ -62,29 +62,29 @@ def test_a_second_import_after_a_forgetting_adds_nothing(ana: User, tmp_path: Pa
 
 def test_nothing_that_was_forgotten_comes_back_under_another_id(ana: User, tmp_path: Path) -> None:
     """The words are known again; the talk comes without its summary, the thought not without its event."""
-    persona = imported(tmp_path, ana).persona
-    forgotten(persona, node_of("n1"))
-    again = imported(tmp_path, ana, *as_new(*SMALL))
+    persona = import_lines(tmp_path, ana).persona
+    forget_targets(persona, node_of("n1"))
+    again = import_lines(tmp_path, ana, *as_new(*SMALL))
     assert again.refused == {"messages": 1, "nodes": 3, "entities": 1}
     assert not ConceptNode.objects.exists()
     assert not Session.objects.exclude(summary="").exists()
-    brought = Message.objects.filter(external_id__startswith="new-")
-    assert list(brought.values_list("external_id", flat=True)) == ["new-m2", "new-m3"]
+    new_messages = Message.objects.filter(external_id__startswith="new-")
+    assert list(new_messages.values_list("external_id", flat=True)) == ["new-m2", "new-m3"]
     assert not Entity.objects.exists()
 
 
 def test_a_talk_of_which_no_line_is_left_is_refused_with_its_summary(ana: User, tmp_path: Path) -> None:
-    persona = imported(tmp_path, ana).persona
-    forgotten(persona, Target("session", Session.objects.get().pk))
+    persona = import_lines(tmp_path, ana).persona
+    forget_targets(persona, Target("session", Session.objects.get().pk))
     assert not Session.objects.exists()
     for lines in (SMALL, as_new(*SMALL)):
-        assert imported(tmp_path, ana, *lines).refused["sessions"] == 1
+        assert import_lines(tmp_path, ana, *lines).refused["sessions"] == 1
         assert not Session.objects.exists()
         assert not Message.objects.exists()
 
 
 def test_what_loses_a_part_of_its_ground_comes_without_that_part(ana: User, tmp_path: Path) -> None:
-    first = imported(tmp_path, ana, *SMALL[:2])
+    first = import_lines(tmp_path, ana, *SMALL[:2])
     add_tombstone(first.persona, "Ana has a dog.")
     add_tombstone(first.persona, "I have a dog called Rex, I tell you.")
     lines = (
@@ -101,7 +101,7 @@ def test_what_loses_a_part_of_its_ground_comes_without_that_part(ana: User, tmp_
         entity("e1", "Rex", nodes=["n1"]),
         entity("e2", "Ana's animals", nodes=["n1", "n2"], description="A dog and a cat."),
     )
-    result = imported(tmp_path, ana, *lines)
+    result = import_lines(tmp_path, ana, *lines)
     assert (result.rejected, result.refused) == (0, {"messages": 1, "nodes": 4, "entities": 1})
     assert list(ConceptNode.objects.order_by("external_id").values_list("external_id", flat=True)) == ["n2", "t1"]
     cat, thought = ConceptNode.objects.order_by("external_id")
@@ -113,32 +113,32 @@ def test_what_loses_a_part_of_its_ground_comes_without_that_part(ana: User, tmp_
     assert Session.objects.get().summary == ""
     assert Entity.objects.get().description == ""
     before = remaining()
-    imported(tmp_path, ana, *lines)
+    import_lines(tmp_path, ana, *lines)
     assert remaining() == before
 
 
 def test_a_forgotten_name_is_refused_as_name_and_as_alias(ana: User, tmp_path: Path) -> None:
-    persona = imported(tmp_path, ana, *SMALL[:2]).persona
+    persona = import_lines(tmp_path, ana, *SMALL[:2]).persona
     add_tombstones(persona, [TombstoneSource("name", "Blackie"), TombstoneSource("name", "Rex")])
     lines = (*SMALL[:2], node("n1", "Blackie and Milo play."), entity("e1", "Blackie", nodes=["n1"]))
-    imported(tmp_path, ana, *lines, entity("e2", "Milo", aliases=["REX", "Mil"], nodes=["n1"]))
+    import_lines(tmp_path, ana, *lines, entity("e2", "Milo", aliases=["REX", "Mil"], nodes=["n1"]))
     assert list(Entity.objects.values_list("canonical_name", flat=True)) == ["Milo"]
     assert set(Alias.objects.values_list("text", flat=True)) == {"Milo", "Mil"}
 
 
 def test_a_short_line_is_refused_on_its_day_alone(ana: User, tmp_path: Path) -> None:
-    persona = imported(tmp_path, ana, *SMALL[:2]).persona
+    persona = import_lines(tmp_path, ana, *SMALL[:2]).persona
     day = datetime(2026, 1, 3, 20, tzinfo=UTC)
     add_tombstones(persona, [of_words("Yes.", day.astimezone(persona.zone).date())])
     lines = (message("m1", "Yes.", at=day.isoformat()), message("m2", "Yes.", at="2026-01-05T10:00:00+00:00"))
-    imported(tmp_path, ana, *SMALL[:2], session("s1"), *lines)
+    import_lines(tmp_path, ana, *SMALL[:2], session("s1"), *lines)
     assert list(Message.objects.values_list("external_id", flat=True)) == ["m2"]
 
 
 def test_what_is_forgotten_while_it_is_loaded_does_not_slip_in(
     ana: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    persona = imported(tmp_path, ana, *SMALL[:2]).persona
+    persona = import_lines(tmp_path, ana, *SMALL[:2]).persona
     embed = embedding.embed
 
     def embed_and_forget(texts: list[str], *args: Any, **how: Any) -> Any:
@@ -146,13 +146,13 @@ def test_what_is_forgotten_while_it_is_loaded_does_not_slip_in(
         return embed(texts, *args, **how)
 
     monkeypatch.setattr("memory.archive.read.embedding.embed", embed_and_forget)
-    assert imported(tmp_path, ana).refused == {"nodes": 1}
+    assert import_lines(tmp_path, ana).refused == {"nodes": 1}
     assert not ConceptNode.objects.filter(kind="thought").exists()
 
 
 def test_what_came_in_by_one_import_carries_its_mark(ana: User, tmp_path: Path) -> None:
-    first = imported(tmp_path, ana)
-    second = imported(tmp_path, ana, *SMALL, message("m9", "One more."))
+    first = import_lines(tmp_path, ana)
+    second = import_lines(tmp_path, ana, *SMALL, message("m9", "One more."))
     runs = list(ImportRun.objects.order_by("id"))
     assert [run.counts for run in runs] == [
         {"sessions": 1, "messages": 3, "nodes": 3, "entities": 1},
@@ -162,23 +162,23 @@ def test_what_came_in_by_one_import_carries_its_mark(ana: User, tmp_path: Path) 
     for table in (Session, ConceptNode, Entity):
         assert set(table.objects.values_list("import_uuid", flat=True)) == {runs[0].uuid}
     assert first.persona == second.persona
-    forgotten(first.persona, Target("import", runs[0].pk))
+    forget_targets(first.persona, Target("import", runs[0].pk))
     assert not ConceptNode.objects.exists()
 
 
 def test_an_export_is_known_again_by_the_ids_it_wrote(ana: User, tmp_path: Path, remember: Any) -> None:
     """Where there was no other id, an export writes the uuid."""
-    result: ImportResult = imported(tmp_path, ana)
-    made = remember(result.persona, "Ana sings.")
-    again = imported(tmp_path, ana, *SMALL, node(str(made.uuid), "Ana sings."))
+    result: ImportResult = import_lines(tmp_path, ana)
+    song = remember(result.persona, "Ana sings.")
+    again = import_lines(tmp_path, ana, *SMALL, node(str(song.uuid), "Ana sings."))
     assert not again.added.total()
-    ConceptNode.objects.filter(pk=made.pk).delete()
-    assert imported(tmp_path, ana, *SMALL, node(str(made.uuid), "Ana sings.")).added.total() == 1
+    ConceptNode.objects.filter(pk=song.pk).delete()
+    assert import_lines(tmp_path, ana, *SMALL, node(str(song.uuid), "Ana sings.")).added.total() == 1
 
 
 def test_a_persona_made_here_is_known_again_by_her_uuid(mira: Persona, tmp_path: Path) -> None:
     header, persona, *rest = SMALL
-    result = imported(tmp_path, mira.owner, header, persona | {"id": str(mira.uuid)}, *rest)
+    result = import_lines(tmp_path, mira.owner, header, persona | {"id": str(mira.uuid)}, *rest)
     assert result.persona == mira
 
 
@@ -187,24 +187,24 @@ def test_what_was_told_again_after_it_was_forgotten_comes_back_with_an_archive_o
 ) -> None:
     """An archive that holds a tombstone beside the words holds them on purpose; one of before does not."""
 
-    def saved(name: str) -> Path:
+    def save(name: str) -> Path:
         (tmp_path / name).write_bytes(b"".join(write.archive_lines(mira, NOW)))
         return tmp_path / name
 
-    def brought(path: Path) -> ImportResult:
+    def import_saved(path: Path) -> ImportResult:
         with path.open("rb") as file:
             return import_archive(file, ana)
 
-    said = "My cat Milo died in Lisbon."
-    first = talk(mira, said, at=NOW)
-    older = saved("older")
+    text = "My cat Milo died in Lisbon."
+    first = talk(mira, text, at=NOW)
+    older = save("older")
     forget(plan([Target("session", first.pk)]), ana, NOW + timedelta(days=1))
-    talk(mira, said, at=NOW + timedelta(days=2))
-    newer = saved("newer")
-    assert brought(older).added.total() == 0
+    talk(mira, text, at=NOW + timedelta(days=2))
+    newer = save("newer")
+    assert import_saved(older).added.total() == 0
     forget(plan([Target("persona", mira.pk)]), ana, NOW + timedelta(days=3))
-    persona = brought(newer).persona
-    assert [line.content for line in persona.messages.all()] == [said]
+    persona = import_saved(newer).persona
+    assert [message.content for message in persona.messages.all()] == [text]
     forget(plan([Target("session", persona.sessions.get().pk)]), ana, NOW + timedelta(days=4))
-    brought(newer)
+    import_saved(newer)
     assert not persona.messages.exists()

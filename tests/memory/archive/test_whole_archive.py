@@ -50,8 +50,8 @@ from persona.models import CoreBlock, CoreDraft, MoodChange, Persona
 from persona.models.core_block import Label
 from persona.onboarding import drafts
 from proactive.models import Consideration, Outreach, ReachingOut
-from tests.memory.archive.archives import HEADER, PERSONA, imported, message, node, session
-from tests.memory.archive.test_export_archive import line, named, restored, saved
+from tests.memory.archive.archives import HEADER, PERSONA, import_lines, message, node, session
+from tests.memory.archive.test_export_archive import create_entity, line, restore_saved, saved_lines
 from tests.memory.archive.test_export_archive import node as remembered
 from tests.memory.sessions import NOW, talk, turn
 from tests.persona.images import jpeg
@@ -77,8 +77,8 @@ def everything(mira: Persona) -> Persona:
         episodic_state=mood | {"updated_at": NOW.isoformat()},
     )
     talked = talk(mira, "Hello.", status="closed")
-    said = turn(talked, "done", spoke_first=True, started_at=NOW, usage={"tokens_in": 3})
-    line(talked, "I am here.", role="persona", turn=said)
+    spoken_turn = turn(talked, "done", spoke_first=True, started_at=NOW, usage={"tokens_in": 3})
+    line(talked, "I am here.", role="persona", turn=spoken_turn)
     failed = turn(talked, "failed", error="no_model", partial="I am")
     hers = line(talked, "I want to die.", turn=failed, day=(NOW + timedelta(days=3)).date())
     CrisisFlag.objects.create(message=hers, by_model=True, raised_at=NOW, seen_at=LATER, seen_by=mira.owner)
@@ -110,15 +110,15 @@ def everything(mira: Persona) -> Persona:
     Receipt.objects.create(
         persona=mira, owner_id=mira.owner_id, targets=gone, stones=stones, at=NOW, status="done", finished_at=NOW
     )
-    _first_words(mira, said, hers, ended)
+    _first_words(mira, spoken_turn, hers, ended)
     _brought(mira, event)
     milo, bello = (
-        named(mira, name, kind="pet", described_through=event.pk, relation=relation)
+        create_entity(mira, name, kind="pet", described_through=event.pk, relation=relation)
         for name, relation in (("Milo", ""), ("Bello", "cat"))
     )
     Mention.objects.bulk_create(Mention(node=event, entity=entity) for entity in (milo, bello))
     Mention.objects.create(node=thought, entity=bello)
-    rosa = named(mira, "Rosa", description="A friend.", described_by="person")
+    rosa = create_entity(mira, "Rosa", description="A friend.", described_by="person")
     photos.save_photo(rosa, jpeg())
     merge.keep_apart(merge.propose(mira, milo, rosa, 0.4, ["sound"]), mira.owner, NOW)
     mira.refresh_from_db()
@@ -128,16 +128,16 @@ def everything(mira: Persona) -> Persona:
 def _brought(persona: Persona, event: ConceptNode) -> None:
     """A file that was taken in, with what came of it, and one that is still being written."""
     job = imported_file(persona, status="remembering", found={"chunks": 2, "speakers": [{"name": "Rosa"}]})
-    elsewhere = talk(persona, status="closing")
-    Session.objects.filter(pk=elsewhere.pk).update(close_reason="import", import_uuid=job.uuid)
-    told = line(elsewhere, "Tom is my brother, and a nurse.", import_uuid=job.uuid)
-    line(elsewhere, "Hi, Ana!", role="system", speaker="Rosa", import_uuid=job.uuid)
+    import_session = talk(persona, status="closing")
+    Session.objects.filter(pk=import_session.pk).update(close_reason="import", import_uuid=job.uuid)
+    message = line(import_session, "Tom is my brother, and a nurse.", import_uuid=job.uuid)
+    line(import_session, "Hi, Ana!", role="system", speaker="Rosa", import_uuid=job.uuid)
     parts = {"job": job, "persona": persona, "dated": False}
-    ImportChunk.objects.create(number=0, digest="a" * 64, kind="talk", session=elsewhere, **parts)
+    ImportChunk.objects.create(number=0, digest="a" * 64, kind="talk", session=import_session, **parts)
     ImportChunk.objects.create(number=1, digest="b" * 64, kind="notes", **parts)
     ConceptNode.objects.filter(pk=event.pk).update(import_uuid=job.uuid)
     imported_file(persona, status="writing")
-    quote = drafts.Words("Tom is my brother", told.uuid, NOW)
+    quote = drafts.Words("Tom is my brother", message.uuid, NOW)
     draft = drafts.propose(persona, "user", "Ana has a brother, Tom.", [quote], job.uuid, NOW)
     assert draft is not None
     drafts.reject(draft, persona.owner, LATER)
@@ -155,33 +155,33 @@ def imported_file(persona: Persona, **values: Any) -> ImportJob:
 
 def _slow_cycle(persona: Persona, event: ConceptNode, ended: ConceptNode) -> None:
     """A run, what the persona wonders since, and two story lines, of which the owner dissolved one."""
-    line = Thread.objects.create(persona=persona, title="Milo's name", state="ended", created_at=NOW)
+    story = Thread.objects.create(persona=persona, title="Milo's name", state="ended", created_at=NOW)
     dissolved = Thread.objects.create(
         persona=persona, title="A call", titled_by="person", created_at=NOW, dissolved_at=LATER
     )
-    for thread, told, removed_at in ((line, event, None), (line, ended, None), (dissolved, ended, LATER)):
-        ThreadMember.objects.create(thread=thread, node=told, removed_at=removed_at)
+    for thread, member, removed_at in ((story, event, None), (story, ended, None), (dissolved, ended, LATER)):
+        ThreadMember.objects.create(thread=thread, node=member, removed_at=removed_at)
     run = SlowCycleRun.objects.create(persona=persona, reason="first", outcome="done", through=event.pk, at=NOW)
     wondered = {"text": "Does he sleep?", "content_hash": content_hash("Does he sleep?")}
-    asked = Question.objects.create(persona=persona, run=run, asked_at=NOW, **wondered)
-    QuestionGround.objects.create(question=asked, node=event)
+    question = Question.objects.create(persona=persona, run=run, asked_at=NOW, **wondered)
+    QuestionGround.objects.create(question=question, node=event)
     run.given = {"events": [event.pk], "awaited": [ended.pk], "questions": [], "thoughts": [], "entities": []}
-    run.given |= {"threads": [line.pk], "earlier": [ended.pk]}
+    run.given |= {"threads": [story.pk], "earlier": [ended.pk]}
     run.made = [
-        {"kind": "question", "id": asked.pk},
+        {"kind": "question", "id": question.pk},
         {"kind": "outcome", "id": ended.pk, "outcome": "fulfilled", "by": [event.pk]},
         {"kind": "thought", "dropped": "no_ground"},
-        {"kind": "thread", "id": line.pk, "by": [event.pk]},
+        {"kind": "thread", "id": story.pk, "by": [event.pk]},
     ]
     run.save()
 
 
-def _first_words(persona: Persona, said: Turn, line: Message, promised: ConceptNode) -> None:
+def _first_words(persona: Persona, turn: Turn, message: Message, promised: ConceptNode) -> None:
     """That she may speak first, that she did, and what she considered."""
     ReachingOut.objects.create(persona=persona, enabled=True, quiet_start=22, changed_at=NOW)
-    about_silence = {"persona": persona, "trigger": "silence", "trigger_key": f"silence:1:{line.uuid}"}
+    about_silence = {"persona": persona, "trigger": "silence", "trigger_key": f"silence:1:{message.uuid}"}
     spoken = Outreach.objects.create(
-        status="delivered", wanted_at=NOW, delivered_at=NOW, turn_uuid=said.uuid, **about_silence
+        status="delivered", wanted_at=NOW, delivered_at=NOW, turn_uuid=turn.uuid, **about_silence
     )
     Outreach.objects.create(
         persona=persona,
@@ -197,20 +197,20 @@ def _first_words(persona: Persona, said: Turn, line: Message, promised: ConceptN
 
 
 def test_every_layer_and_setting_comes_back_with_the_same_bytes(ana: User, everything: Persona, tmp_path: Path) -> None:
-    before = saved(everything)
-    types = {json.loads(one)["type"] for one in before}
+    before = saved_lines(everything)
+    types = {json.loads(line)["type"] for line in before}
     assert types == {*schema.TYPES, "reaching_out", "outreach", "consideration"} - {"header"}
-    assert saved(restored(tmp_path, ana, everything)) == before
+    assert saved_lines(restore_saved(tmp_path, ana, everything)) == before
     assert checks.broken_invariants(LATER) == {}
 
 
 def test_what_is_restored_means_what_it_did(ana: User, everything: Persona, tmp_path: Path) -> None:
-    again = restored(tmp_path, ana, everything)
+    again = restore_saved(tmp_path, ana, everything)
     assert again.uuid == everything.uuid
     assert (again.care_until, again.created_at) == (LATER, everything.created_at)
     block = CoreBlock.objects.get(persona=again, label=Label.STYLE)
     assert (block.content, block.version, block.edited_by) == ("Longer.", 3, None)
-    assert [one.version for one in block.versions.all()] == [2, 1]
+    assert [version.version for version in block.versions.all()] == [2, 1]
     event, ended = again.nodes.get(kind="event"), again.nodes.get(kind="expectation")
     assert ended.resolved_by == event
     assert SlowCycle.objects.get().through == SlowCycleRun.objects.get().through == event.pk
@@ -232,7 +232,7 @@ def test_what_is_restored_means_what_it_did(ana: User, everything: Persona, tmp_
 def test_a_file_that_was_taken_in_is_known_elsewhere_with_all_that_came_of_it(
     ana: User, everything: Persona, tmp_path: Path
 ) -> None:
-    again = restored(tmp_path, ana, everything)
+    again = restore_saved(tmp_path, ana, everything)
     file, broken_off = ImportJob.objects.order_by("pk")
     assert (file.status, file.file_digest, file.found) == ("remembering", "c" * 64, {"chunks": 2})
     assert (broken_off.status, broken_off.file_name) == ("cancelled", "")
@@ -241,7 +241,7 @@ def test_a_file_that_was_taken_in_is_known_elsewhere_with_all_that_came_of_it(
         again.messages.get(import_uuid=file.uuid, speaker="Rosa"),
         again.nodes.get(import_uuid=file.uuid),
     ]
-    assert [one.persona for one in brought_by_it] == [again] * 3
+    assert [row.persona for row in brought_by_it] == [again] * 3
     assert list(file.chunks.values_list("number", "digest", "dated", "session")) == [
         (0, "a" * 64, False, brought_by_it[0].pk),
         (1, "b" * 64, False, None),
@@ -257,8 +257,8 @@ def test_a_draft_does_not_come_back_without_the_line_that_it_rests_on(
 ) -> None:
     file = tmp_path / "hers.jsonl"
     file.write_bytes(b"".join(write.archive_lines(everything, NOW)))
-    said = everything.messages.get(content__startswith="Tom")
-    forget(plan([Target("message", said.pk)], Choice()), ana, LATER)
+    message = everything.messages.get(content__startswith="Tom")
+    forget(plan([Target("message", message.pk)], Choice()), ana, LATER)
     assert not CoreDraft.objects.filter(label="user").exists()
     with file.open("rb") as opened:
         import_archive(opened, ana)
@@ -273,12 +273,12 @@ def test_an_import_that_was_forgotten_is_not_known_again_by_an_older_archive(
     run = ImportRun.objects.order_by("pk").first()
     assert run is not None
     forget(plan([Target("import", run.pk)], Choice()), ana, LATER)
-    before = saved(everything)
+    before = saved_lines(everything)
     with file.open("rb") as opened:
         import_archive(opened, ana)
     assert not ImportJob.objects.filter(uuid=run.uuid).exists()
-    assert [one for one in saved(everything) if b'"tombstone"' not in one] == [
-        one for one in before if b'"tombstone"' not in one
+    assert [line for line in saved_lines(everything) if b'"tombstone"' not in line] == [
+        line for line in before if b'"tombstone"' not in line
     ]
 
 
@@ -286,7 +286,7 @@ def test_the_order_of_a_whole_archive_does_not_matter(ana: User, merged: Persona
     header, *lines = write.archive_lines(merged, NOW)
     Persona.objects.all().delete()
     shuffled = random.Random(7).sample(lines, len(lines))
-    assert saved(import_archive(io.BytesIO(b"".join([header, *shuffled])), ana).persona) == lines
+    assert saved_lines(import_archive(io.BytesIO(b"".join([header, *shuffled])), ana).persona) == lines
 
 
 def test_a_block_that_is_newer_than_its_last_version_follows_it(ana: User, everything: Persona) -> None:
@@ -296,7 +296,7 @@ def test_a_block_that_is_newer_than_its_last_version_follows_it(ana: User, every
     again = import_archive(io.BytesIO(b"".join(lines)), ana).persona
     block = CoreBlock.objects.get(persona=again, label=Label.STYLE)
     assert (block.content, block.version) == ("Longer.", 3)
-    assert [one.version for one in block.versions.all()] == [2, 1]
+    assert [version.version for version in block.versions.all()] == [2, 1]
 
 
 @pytest.mark.parametrize(
@@ -309,23 +309,23 @@ def test_a_block_that_is_newer_than_its_last_version_follows_it(ana: User, every
 def test_an_account_that_cannot_be_shown_is_refused(ana: User, tmp_path: Path, values: dict[str, Any]) -> None:
     run = {"type": "slow_cycle_run", "id": "1", "reason": "first", "outcome": "done", "at": NOW.isoformat()}
     with pytest.raises(BrokenLine, match="line 3: "):
-        imported(tmp_path, ana, HEADER, PERSONA, run | values)
+        import_lines(tmp_path, ana, HEADER, PERSONA, run | values)
 
 
 @pytest.mark.parametrize("values", [{"erased": {"node": ["x"]}}, {"prints": [[]]}, {"targets": [["node"]]}])
 def test_a_receipt_by_which_nothing_can_be_proven_is_refused(ana: User, tmp_path: Path, values: dict[str, Any]) -> None:
     with pytest.raises(BrokenLine, match="line 3: "):
-        imported(tmp_path, ana, HEADER, PERSONA, {"type": "receipt", "id": "1", "at": NOW.isoformat()} | values)
+        import_lines(tmp_path, ana, HEADER, PERSONA, {"type": "receipt", "id": "1", "at": NOW.isoformat()} | values)
 
 
 def test_her_own_whole_archive_brings_nothing_twice(ana: User, everything: Persona, tmp_path: Path) -> None:
-    before = saved(everything)
-    result = brought(ana, everything, tmp_path)
+    before = saved_lines(everything)
+    result = import_saved(ana, everything, tmp_path)
     assert (result.persona, result.added.total(), ImportRun.objects.count()) == (everything, 0, 2)
-    assert saved(everything) == before
+    assert saved_lines(everything) == before
 
 
-def brought(owner: User, persona: Persona, path: Path, **options: Any) -> Any:
+def import_saved(owner: User, persona: Persona, path: Path, **options: Any) -> Any:
     """What comes of importing what is saved of her now."""
     file = path / "hers.jsonl"
     file.write_bytes(b"".join(write.archive_lines(persona, NOW)))
@@ -336,13 +336,13 @@ def brought(owner: User, persona: Persona, path: Path, **options: Any) -> Any:
 def test_somebody_elses_copy_is_another_one_with_all_that_can_be_hers(
     ben: User, everything: Persona, tmp_path: Path
 ) -> None:
-    told: list[str] = []
+    reports: list[str] = []
     before = checks.broken_invariants(LATER)
-    copy = brought(ben, everything, tmp_path, report=told.append).persona
+    copy = import_saved(ben, everything, tmp_path, report=reports.append).persona
     assert copy.uuid != everything.uuid
     assert copy.sessions.count() == everything.sessions.count()
     assert not copy.tombstones.exists()
-    assert [one for one in told if "cannot be used" in one]
+    assert [report for report in reports if "cannot be used" in report]
     assert checks.broken_invariants(LATER) == before
 
 
@@ -359,59 +359,62 @@ def merged(everything: Persona) -> Persona:
 
 def people(persona: Persona) -> list[str]:
     """Who they are, who is mentioned in what, and what was decided of them: in words, without ids."""
-    told = [
-        f"{one.canonical_name} {one.status} {one.description}" for one in persona.entities.order_by("canonical_name")
+    rows = [
+        f"{entity.canonical_name} {entity.status} {entity.description}"
+        for entity in persona.entities.order_by("canonical_name")
     ]
-    told += sorted(
+    rows += sorted(
         f"{mention.entity.canonical_name}: {mention.node.description}"
         for mention in Mention.objects.filter(entity__persona=persona).select_related("node", "entity")
     )
     decided = MergeProposal.objects.of(persona).select_related("a", "b")
-    return told + sorted(f"{sorted([one.a.canonical_name, one.b.canonical_name])} {one.status}" for one in decided)
+    return rows + sorted(
+        f"{sorted([proposal.a.canonical_name, proposal.b.canonical_name])} {proposal.status}" for proposal in decided
+    )
 
 
-def undone_one_by_one(persona: Persona, by: User) -> list[list[str]]:
+def undo_one_by_one(persona: Persona, by: User) -> list[list[str]]:
     """The people after each merge that is taken back, the last one first."""
-    found = []
+    groups = []
     for proposal in MergeProposal.objects.of(persona).filter(status="merged").order_by("-decided_at"):
         assert merge.undo(proposal, by, LATER + timedelta(days=1))
-        found.append(people(persona))
-    return found
+        groups.append(people(persona))
+    return groups
 
 
 def test_merges_are_taken_back_elsewhere_as_they_are_here(ana: User, merged: Persona, tmp_path: Path) -> None:
-    before = saved(merged)
+    before = saved_lines(merged)
     file = tmp_path / "hers.jsonl"
     file.write_bytes(b"".join(write.archive_lines(merged, NOW)))
-    here = undone_one_by_one(merged, ana)
-    assert len(here) == 2
+    expected = undo_one_by_one(merged, ana)
+    assert len(expected) == 2
     Persona.objects.all().delete()
     with file.open("rb") as opened:
         again = import_archive(opened, ana).persona
-    assert saved(again) == before
+    assert saved_lines(again) == before
     assert checks.broken_invariants(LATER) == {}
-    assert undone_one_by_one(again, ana) == here
+    assert undo_one_by_one(again, ana) == expected
 
 
 def test_a_tombstone_of_another_installation_is_kept_and_said_to_refuse_nothing(
     ana: User, everything: Persona, tmp_path: Path, settings: Any
 ) -> None:
-    before = saved(everything)
+    before = saved_lines(everything)
     file = tmp_path / "hers.jsonl"
     file.write_bytes(b"".join(write.archive_lines(everything, NOW)))
     Persona.objects.all().delete()
     settings.TOMBSTONE_KEY = "another"
-    told: list[str] = []
+    reports: list[str] = []
     with file.open("rb") as opened:
-        again = import_archive(opened, ana, report=told.append).persona
-    assert [one for one in told if "1 tombstones refuse nothing here" in one]
-    assert saved(again) == before
+        again = import_archive(opened, ana, report=reports.append).persona
+    assert [report for report in reports if "1 tombstones refuse nothing here" in report]
+    assert saved_lines(again) == before
 
 
 def test_a_turn_has_one_reply_whatever_a_file_says(ana: User, tmp_path: Path) -> None:
-    said = {"type": "turn", "id": "t1", "session": "s1", "created_at": "2026-01-03T10:00:00+00:00"}
-    lines = [message(f"m{place}", "Yes.", role="persona", turn="t1") for place in range(2)]
-    imported(tmp_path, ana, HEADER, PERSONA, session("s1"), said, said | {"id": "t2"}, *lines)
+    turn = {"type": "turn", "id": "t1", "session": "s1", "created_at": "2026-01-03T10:00:00+00:00"}
+    messages = [message(f"m{place}", "Yes.", role="persona", turn="t1") for place in range(2)]
+    import_lines(tmp_path, ana, HEADER, PERSONA, session("s1"), turn, turn | {"id": "t2"}, *messages)
     assert sorted(Message.objects.values_list("turn__external_id", flat=True), key=str) == [None, "t1"]
     assert Turn.objects.count() == 1
 
@@ -427,7 +430,7 @@ def test_a_turn_has_one_reply_whatever_a_file_says(ana: User, tmp_path: Path) ->
 )
 def test_a_broken_line_of_any_part_is_named(ana: User, tmp_path: Path, line: Any) -> None:
     with pytest.raises(BrokenLine, match="line 3: "):
-        imported(tmp_path, ana, HEADER, PERSONA, line)
+        import_lines(tmp_path, ana, HEADER, PERSONA, line)
     assert not Persona.objects.exists()
 
 
@@ -435,31 +438,31 @@ def test_a_merge_that_does_not_say_how_it_is_undone_is_not_taken(ana: User, tmp_
     at = "2026-01-03T10:00:00+00:00"
     survivor = {"type": "entity", "id": "e1", "name": "Milo"}
     gone = {"type": "entity", "id": "e2", "name": "Bello", "status": "merged", "merged_into": "e1"}
-    asked = {"type": "proposal", "id": "p1", "a": "e1", "b": "e2", "score": 1, "status": "merged", "created_at": at}
-    imported(tmp_path, ana, HEADER, PERSONA, gone, survivor, asked)
+    proposal = {"type": "proposal", "id": "p1", "a": "e1", "b": "e2", "score": 1, "status": "merged", "created_at": at}
+    import_lines(tmp_path, ana, HEADER, PERSONA, gone, survivor, proposal)
     assert not MergeProposal.objects.exists()
     assert Entity.objects.get(status="merged").merged_into == Entity.objects.get(status="confirmed")
 
 
 def test_many_at_once_are_stored_as_one_by_one(ana: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With triggers set aside, and without."""
-    lines = [message(f"m{place}", f"Line {place} of 小黑.") for place in range(8)]
+    messages = [message(f"m{place}", f"Line {place} of 小黑.") for place in range(8)]
     statuses = ["hidden", "active"] * 4
     nodes = [
         node(f"n{place}", f"Memory {place}.", messages=[f"m{place}"], status=status)
         for place, status in enumerate(statuses)
     ]
-    found = []
+    counts = []
     for number, many in enumerate((1, 1_000)):
         monkeypatch.setattr(bulk, "MANY", many)
-        her = imported(
-            tmp_path, ana, HEADER, {**PERSONA, "id": f"mira-{number}"}, session("s1"), *lines, *nodes
+        her = import_lines(
+            tmp_path, ana, HEADER, {**PERSONA, "id": f"mira-{number}"}, session("s1"), *messages, *nodes
         ).persona
         assert checks.broken_invariants(NOW) == {}
         assert not [*search.missing(), *vectors.missing()]
         towards = embedding.embed(["Memory 5."])[0]
-        found.append((len(vectors.nearest(her.pk, towards, 9)), search.count(her.pk), vectors.count(her.pk)))
-    assert found == [(4, 8, 8), (4, 8, 8)]
+        counts.append((len(vectors.nearest(her.pk, towards, 9)), search.count(her.pk), vectors.count(her.pk)))
+    assert counts == [(4, 8, 8), (4, 8, 8)]
 
 
 def test_triggers_that_were_set_aside_are_there_again_when_it_fails(
@@ -468,13 +471,13 @@ def test_triggers_that_were_set_aside_are_there_again_when_it_fails(
     monkeypatch.setattr(bulk, "MANY", 1)
     monkeypatch.setattr(type(search.SUBSTRINGS), "add", lambda *args: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        imported(tmp_path, ana, HEADER, PERSONA, session("s1"), message("m1", "Hello."))
+        import_lines(tmp_path, ana, HEADER, PERSONA, session("s1"), message("m1", "Hello."))
     assert not Message.objects.exists()
     assert not search.missing()
 
 
 # --- an owner's all -------------------------------------------------------------------------------------------------
-def unzipped(chunks: Iterable[bytes]) -> dict[str, bytes]:
+def unzip(chunks: Iterable[bytes]) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(b"".join(chunks))) as archive:
         assert archive.testzip() is None
         return {name: archive.read(name) for name in archive.namelist()}
@@ -482,22 +485,23 @@ def unzipped(chunks: Iterable[bytes]) -> dict[str, bytes]:
 
 def test_an_owners_all_is_an_archive_for_each(ana: User, mira: Persona, otto: Persona) -> None:
     second = Persona.objects.create(owner=ana, name="../Noa")
-    found = unzipped(account_archive.stream_zip(ana, NOW))
-    assert list(found) == [f"01-{mira.uuid}.jsonl", f"02-{second.uuid}.jsonl"]
-    assert found[f"01-{mira.uuid}.jsonl"] == b"".join(write.archive_lines(mira, NOW))
+    files = unzip(account_archive.stream_zip(ana, NOW))
+    assert list(files) == [f"01-{mira.uuid}.jsonl", f"02-{second.uuid}.jsonl"]
+    assert files[f"01-{mira.uuid}.jsonl"] == b"".join(write.archive_lines(mira, NOW))
 
 
 def test_the_command_saves_an_owners_all(ana: User, mira: Persona, tmp_path: Path) -> None:
     call_command("export_archive", str(tmp_path / "all.zip"), owner="ana")
-    assert list(unzipped([(tmp_path / "all.zip").read_bytes()])) == [f"01-{mira.uuid}.jsonl"]
+    assert list(unzip([(tmp_path / "all.zip").read_bytes()])) == [f"01-{mira.uuid}.jsonl"]
 
 
 @pytest.mark.parametrize(
-    ("given", "owner", "why"), [((), None, "Give a persona"), (("a", "b"), "ana", "not both"), ((), "zoe", "no user")]
+    ("arguments", "owner", "why"),
+    [((), None, "Give a persona"), (("a", "b"), "ana", "not both"), ((), "zoe", "no user")],
 )
-def test_the_command_says_what_it_wants(ana: User, given: tuple[str, ...], owner: str | None, why: str) -> None:
+def test_the_command_says_what_it_wants(ana: User, arguments: tuple[str, ...], owner: str | None, why: str) -> None:
     with pytest.raises(CommandError, match=why):
-        call_command("export_archive", *given, owner=owner)
+        call_command("export_archive", *arguments, owner=owner)
 
 
 def test_her_data_is_given_to_her_alone_and_to_her_password(ana: User, mira: Persona, client: Client) -> None:
@@ -509,4 +513,4 @@ def test_her_data_is_given_to_her_alone_and_to_her_password(ana: User, mira: Per
     answer: Any = client.post("/account/data/", {"password": "a long word for ana"})
     assert (answer["Content-Type"], answer.streaming) == ("application/zip", True)
     assert ".zip" in answer["Content-Disposition"]
-    assert list(unzipped(answer)) == [f"01-{mira.uuid}.jsonl"]
+    assert list(unzip(answer)) == [f"01-{mira.uuid}.jsonl"]

@@ -20,7 +20,7 @@ from memory.management.commands.recall import queries
 from memory.models import ConceptNode
 from persona.models import Persona
 from tests.installation import Installation
-from tests.memory.archive.archives import SMALL, written
+from tests.memory.archive.archives import SMALL, write_archive
 from tests.table import each_row
 
 # Measured on 2026-11-21 (en 0.88 and 0.90, zh 0.93 and 0.97), less a margin of about two queries: recall, and how often
@@ -57,12 +57,12 @@ def test_every_piece_of_evidence_is_in_the_archive(name: str) -> None:
 
 @pytest.fixture
 def data_set(tmp_path: Path) -> Path:
-    written(tmp_path / "archive.jsonl", SMALL)
+    write_archive(tmp_path / "archive.jsonl", SMALL)
     asked = (
         {"id": "q1", "turns": ["Do you remember my cat?"], "relevant": ["m1"], "category": "cats"},
         {"id": "q2", "turns": ["What is quantum chromodynamics?"], "category": "none"},
     )
-    written(tmp_path / "queries.jsonl", asked)
+    write_archive(tmp_path / "queries.jsonl", asked)
     return tmp_path
 
 

@@ -59,7 +59,7 @@ def test_a_disguised_cry_is_read_early_and_is_no_trivial_talk(
 
 @pytest.mark.django_db
 def test_what_is_imported_raises_nothing(ana: User, tmp_path: Path) -> None:
-    archives.imported(
+    archives.import_lines(
         tmp_path,
         ana,
         archives.HEADER,

@@ -22,9 +22,9 @@ from memory.models import ConceptNode, Lesson
 from memory.recall import recall
 from memory.turn_hooks import before_prompt, wishes_in
 from persona.models import Persona
-from tests.memory.archive.archives import HEADER, PERSONA, imported
+from tests.memory.archive.archives import HEADER, PERSONA, import_lines
 from tests.memory.archive.archives import node as archive_node
-from tests.memory.archive.test_export_archive import restored, saved
+from tests.memory.archive.test_export_archive import restore_saved, saved_lines
 from tests.memory.curation.hostile_wishes import DIRECT, IN_ANOTHER_VOICE
 from tests.memory.sessions import talk
 from tests.table import each_row
@@ -258,7 +258,7 @@ def test_a_hostile_lesson_out_of_a_file_is_seen_and_never_acts(ana: User, tmp_pa
         archive_node("n2", "Just listen", kind="lesson", scope="always", source="extraction"),
         archive_node("n3", "Be gentle", kind="lesson", scope="always", source="person"),
     ]
-    persona = imported(tmp_path, ana, *lines).persona
+    persona = import_lines(tmp_path, ana, *lines).persona
     found = dict(Lesson.objects.filter(persona=persona).values_list("external_id", "status"))
     assert found == {"n1": "quarantined", "n2": "quarantined", "n3": "active"}
 
@@ -268,9 +268,9 @@ def test_lessons_come_back_from_an_archive_with_the_same_bytes(mira: Persona, an
     lesson = add_lesson(mira, Wish("never ask about my father", "topic", "my father", is_boundary=True), NOW)
     correct(lesson, Correction("never ever ask about my father"), None, NOW)
     actions.hide(add_lesson(mira, Wish("use simple words"), NOW))
-    before = saved(mira)
-    again = restored(tmp_path, ana, mira)
-    assert saved(again) == before
+    before = saved_lines(mira)
+    again = restore_saved(tmp_path, ana, mira)
+    assert saved_lines(again) == before
     again.refresh_from_db()
     assert again.user_display_name == "Sammy"
     assert Lesson.objects.get(persona=again, is_boundary=True).versions.count() == 1

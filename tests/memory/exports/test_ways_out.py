@@ -22,7 +22,7 @@ from memory.imports.readers.types import Card, ReaderItem, Remembered
 from memory.models import ConceptNode, Entity
 from persona.companion.pictures import only_pixels, save_picture
 from persona.models import Persona
-from tests.memory.archive.archives import SMALL, imported, message, session
+from tests.memory.archive.archives import SMALL, import_lines, message, session
 from tests.memory.imports import importing_files
 from tests.memory.imports.readers.given import FILES, found_by, given, lines_of
 from tests.memory.imports.readers.schema import faults
@@ -37,12 +37,12 @@ OFF = (session("s2", off_the_record=True), message("m8", "Between us: the safe i
 @pytest.fixture
 def restored(ana: User, tmp_path: Path) -> Persona:
     """A cat, what follows from it, a talk off the record and a line that no model may see."""
-    persona = imported(tmp_path, ana, *SMALL, *OFF, message("m9", "My pin is 4711.", withheld=True)).persona
+    persona = import_lines(tmp_path, ana, *SMALL, *OFF, message("m9", "My pin is 4711.", withheld=True)).persona
     persona.nodes.filter(external_id="n2").update(status="hidden")
     return persona
 
 
-def taken(persona: Persona, way: str) -> Source:
+def export_source(persona: Persona, way: str) -> Source:
     return given(b"".join(WAYS[way].write(persona, NOW)), WAYS[way].file_name(persona, NOW))
 
 
@@ -51,26 +51,26 @@ def documents(source: Source) -> dict[str, Any]:
         return {name: json.loads(archive.read(name)) for name in archive.namelist()}
 
 
-def memories_of(found: list[ReaderItem]) -> dict[str, Remembered]:
-    return {one.text: one for one in found if isinstance(one, Remembered)}
+def memories_of(items: list[ReaderItem]) -> dict[str, Remembered]:
+    return {memory.text: memory for memory in items if isinstance(memory, Remembered)}
 
 
 def test_portable_memory_fits_its_schemas(restored: Persona) -> None:
-    found = documents(taken(restored, "pam"))
-    assert sorted(found) == ["conversations/000001.json", "memory-store.json"]
-    for name, document in found.items():
+    files = documents(export_source(restored, "pam"))
+    assert sorted(files) == ["conversations/000001.json", "memory-store.json"]
+    for name, document in files.items():
         kind = "pam_store" if name == "memory-store.json" else "pam_conversation"
         assert list(faults(document, json.loads((SCHEMAS / f"{kind}.schema.json").read_text()))) == []
 
 
 def test_what_was_said_and_what_remains_come_back(restored: Persona) -> None:
-    found = found_by(PortableMemory(), taken(restored, "pam"))
-    assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == [
+    items = found_by(PortableMemory(), export_source(restored, "pam"))
+    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
         ("Ana", "user", "I adopted a white cat called Blackie."),
         ("Mira", "persona", "How lovely! Does she scratch the sofa?"),
         ("Ana", "user", "Only my grandmother's old armchair."),
     ]
-    memories = memories_of(found)
+    memories = memories_of(items)
     assert memories.keys() == {
         *ConceptNode.objects.values_list("description", flat=True),
         "Blackie: Ana's white cat.",
@@ -90,44 +90,48 @@ def test_what_was_said_and_what_remains_come_back(restored: Persona) -> None:
 
 @pytest.mark.parametrize("way", ["pam", "card", "card_png"])
 def test_what_no_model_may_see_is_in_no_file_for_others(restored: Persona, way: str) -> None:
-    with taken(restored, way).open() as file:
+    with export_source(restored, way).open() as file:
         data = file.read()
-    whole = b"".join(json.dumps(one).encode() for one in documents(given(data)).values()) if way == "pam" else data
+    whole = (
+        b"".join(json.dumps(document).encode() for document in documents(given(data)).values())
+        if way == "pam"
+        else data
+    )
     assert b"4711" not in whole
     assert b"safe is open" not in whole
 
 
 def test_what_somebody_else_said_bears_their_name_and_a_notice_is_left_out(restored: Persona) -> None:
-    line = Message.objects.get(external_id="m2")
-    Message.objects.filter(pk=line.pk).update(role="system", speaker="Zoé")
+    message = Message.objects.get(external_id="m2")
+    Message.objects.filter(pk=message.pk).update(role="system", speaker="Zoé")
     Message.objects.filter(external_id="m3").update(role="system")
-    said = lines_of(found_by(PortableMemory(), taken(restored, "pam")))
-    assert [line.speaker for line in said] == ["Ana", "Zoé"]
+    messages = lines_of(found_by(PortableMemory(), export_source(restored, "pam")))
+    assert [message.speaker for message in messages] == ["Ana", "Zoé"]
 
 
 @pytest.mark.parametrize("way", ["card", "card_png"])
 def test_a_card_says_who_she_is_and_nothing_of_her_owner(restored: Persona, way: str) -> None:
-    source = taken(restored, way)
-    (card,) = (one for one in found_by(CharacterCard(), source) if isinstance(one, Card))
+    source = export_source(restored, way)
+    (card,) = (card for card in found_by(CharacterCard(), source) if isinstance(card, Card))
     assert (card.name, card.description, card.post_history) == ("Mira", "Mira loves the sea.", "Short.")
     assert card.lore == ()
     assert card.rest["spec"] == "chara_card_v3"
-    with taken(restored, "card").open() as file:
+    with export_source(restored, "card").open() as file:
         assert all(word not in file.read() for word in (b"Ana", b"Lisbon", b"Blackie"))
 
 
 def test_a_card_is_drawn_in_her_own_picture_where_it_is_a_png(mira: Persona) -> None:
     save_picture(mira, png(3, 5))
-    with taken(mira, "card_png").open() as file:
+    with export_source(mira, "card_png").open() as file:
         data = file.read()
     assert only_pixels(data) == ("png", png(3, 5))
     save_picture(mira, jpeg())
-    with taken(mira, "card_png").open() as file:
+    with export_source(mira, "card_png").open() as file:
         assert only_pixels(file.read())[0] == "png"
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (
             "Mira met Ana in Lisbon. ANA calls her Mi; Anastasia does not.",
@@ -137,11 +141,11 @@ def test_a_card_is_drawn_in_her_own_picture_where_it_is_a_png(mira: Persona) -> 
     ],
 )
 def test_where_a_card_speaks_of_her_owner_it_speaks_of_whoever_reads_it(
-    restored: Persona, words: str, told: str
+    restored: Persona, words: str, expected: str
 ) -> None:
     restored.core_blocks.filter(label="persona").update(content=words)
-    (card,) = (one for one in found_by(CharacterCard(), taken(restored, "card")) if isinstance(one, Card))
-    assert card.description == told
+    (card,) = (card for card in found_by(CharacterCard(), export_source(restored, "card")) if isinstance(card, Card))
+    assert card.description == expected
 
 
 def test_somebody_who_lives_on_in_another_is_not_told_twice(restored: Persona) -> None:
@@ -149,25 +153,25 @@ def test_somebody_who_lives_on_in_another_is_not_told_twice(restored: Persona) -
     Entity.objects.create(
         persona=restored, canonical_name="Kitty", description="A cat.", status="merged", merged_into=cat
     )
-    assert "Kitty: A cat." not in memories_of(found_by(PortableMemory(), taken(restored, "pam")))
+    assert "Kitty: A cat." not in memories_of(found_by(PortableMemory(), export_source(restored, "pam")))
 
 
 def test_names_are_asked_for_at_once(restored: Persona) -> None:
-    def asked() -> int:
+    def count_queries() -> int:
         with CaptureQueriesContext(connection) as queries:
-            taken(restored, "pam")
+            export_source(restored, "pam")
         return len(queries)
 
-    asked()  # her owner is known from then on
-    before = asked()
+    count_queries()  # her owner is known from then on
+    before = count_queries()
     for number in range(5):
         Entity.objects.create(persona=restored, canonical_name=f"Nils {number}", description="A neighbour.")
-    assert asked() == before
+    assert count_queries() == before
 
 
 def test_a_persona_with_nothing_is_taken_along_too(mira: Persona) -> None:
     mira.core_blocks.update(content="")
-    assert found_by(PortableMemory(), taken(mira, "pam")) == []
+    assert found_by(PortableMemory(), export_source(mira, "pam")) == []
 
 
 @pytest.mark.parametrize(
@@ -186,7 +190,7 @@ def test_all_of_an_owners_are_archives(restored: Persona, tmp_path: Path) -> Non
 
 
 def test_what_is_hers_and_comes_back_is_known(restored: Persona) -> None:
-    with taken(restored, "pam").open() as file:
+    with export_source(restored, "pam").open() as file:
         content = file.read()
     before = [restored.messages.count(), restored.nodes.count(), restored.entities.count()]
     job = importing_files.taken_in(restored, content, "m.zip")
@@ -199,9 +203,10 @@ def test_somebody_else_of_the_users_name_stays_somebody_else(ana: User, tmp_path
         message("g1", "I am Ana, too.", role="system", speaker="ana"),
         message("g2", "Hi all.", role="system", speaker="Ben"),
     ]
-    persona = imported(tmp_path, ana, *SMALL, *group).persona
+    persona = import_lines(tmp_path, ana, *SMALL, *group).persona
     spoken = {
-        line.text: (line.speaker, line.role) for line in lines_of(found_by(PortableMemory(), taken(persona, "pam")))
+        message.text: (message.speaker, message.role)
+        for message in lines_of(found_by(PortableMemory(), export_source(persona, "pam")))
     }
     assert spoken["I am Ana, too."] == ("ana (other)", "other")
     assert spoken["Hi all."] == ("Ben", "other")

@@ -32,7 +32,7 @@ def an_import(persona: Persona, status: str = "remembering") -> ImportJob:
 
 def brought(
     job: ImportJob,
-    *lines: str,
+    *texts: str,
     at: datetime = LONG_AGO,
     kind: str = "talk",
     dated: bool = True,
@@ -45,15 +45,15 @@ def brought(
         status=Session.Status.CLOSING,
         close_reason=Session.CloseReason.IMPORT,
         started_at=at,
-        last_message_at=at + timedelta(minutes=len(lines) - 1),
+        last_message_at=at + timedelta(minutes=len(texts) - 1),
         closed_at=at,
         import_uuid=job.uuid,
-        external_id=hashlib.sha256("\n".join(lines).encode()).hexdigest(),
+        external_id=hashlib.sha256("\n".join(texts).encode()).hexdigest(),
     )
-    stored = [_line(session, line, at + timedelta(minutes=number)) for number, line in enumerate(lines)]
-    search.store(stored)
-    count = sum(line.token_count for line in stored)
-    Session.objects.filter(pk=session.pk).update(message_count=len(stored), token_count=count)
+    messages = [_line(session, text, at + timedelta(minutes=number)) for number, text in enumerate(texts)]
+    search.store(messages)
+    count = sum(message.token_count for message in messages)
+    Session.objects.filter(pk=session.pk).update(message_count=len(messages), token_count=count)
     ImportChunk.objects.create(
         job=job,
         persona=job.persona,
@@ -67,8 +67,8 @@ def brought(
     return session
 
 
-def _line(session: Session, line: str, at: datetime) -> Message:
-    speaker, content = line.split(": ", 1)
+def _line(session: Session, text: str, at: datetime) -> Message:
+    speaker, content = text.split(": ", 1)
     return Message(
         session=session,
         persona=session.persona,
@@ -78,7 +78,7 @@ def _line(session: Session, line: str, at: datetime) -> Message:
         token_count=tokens(content),
         day=at.astimezone(session.persona.zone).date(),
         created_at=at,
-        external_id=f"whatsapp:{hashlib.sha256(f'{at} {line}'.encode()).hexdigest()}",
+        external_id=f"whatsapp:{hashlib.sha256(f'{at} {text}'.encode()).hexdigest()}",
         import_uuid=session.import_uuid,
     )
 
@@ -87,17 +87,17 @@ def events_of_each(request: Any) -> dict[str, Any]:
     """One event for each line of the user's; no thoughts, and no drafts."""
     if request.purpose in ("reflection", "onboarding"):
         return {"thoughts": [], "drafts": []}
-    lines = [one for one in request.material["lines"] if one["role"] == "user" and not one["read"]]
-    cited = ({"message_id": one["id"], "quote": one["content"]} for one in lines)
-    return extraction([event(f"Ana said: {quote['quote']}", quote) for quote in cited])
+    messages = [message for message in request.material["lines"] if message["role"] == "user" and not message["read"]]
+    quotes = ({"message_id": message["id"], "quote": message["content"]} for message in messages)
+    return extraction([event(f"Ana said: {quote['quote']}", quote) for quote in quotes])
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> None:
     """Do it when the model has just answered, and nothing was made of that yet."""
     answered = llm.answer_now
 
-    def answer_now(*given: Any, **named: Any) -> Any:
-        answer = answered(*given, **named)
+    def answer_now(*args: Any, **kwargs: Any) -> Any:
+        answer = answered(*args, **kwargs)
         action()
         return answer
 
@@ -105,6 +105,6 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> Non
 
 
 def in_hand(job: ImportJob, clock: Clock | None = None) -> ImportLease:
-    found = leases.acquire(job.pk, clock or Clock())
-    assert found is not None
-    return found
+    lease = leases.acquire(job.pk, clock or Clock())
+    assert lease is not None
+    return lease

@@ -21,14 +21,14 @@ FILES = Path(__file__).parent / "readers" / "files"
 
 def whatsapp(*lines: str, at: datetime = datetime(2023, 3, 25, 21, 0)) -> bytes:
     """A chat: "Ana: Hello" and so on, a minute apart; a number of hours lets them pass."""
-    told = []
+    stamped_lines = []
     for line in lines:
         if line.isdecimal():
             at += timedelta(hours=int(line))
             continue
-        told.append(f"{at:%d/%m/%Y, %H:%M} - {line}")
+        stamped_lines.append(f"{at:%d/%m/%Y, %H:%M} - {line}")
         at += timedelta(minutes=1)
-    return "\n".join(told).encode()
+    return "\n".join(stamped_lines).encode()
 
 
 def source(content: bytes, name: str) -> Source:
@@ -61,11 +61,11 @@ def confirmed(
 def answered(job: ImportJob, roles: Mapping[str, str] | None = None, **choices: Any) -> Choices:
     """As it is suggested, but that whoever bears the persona's name is said to be the persona."""
     likely = imports.suggest_choices(job)
-    told = {name: role or "other" for name, role in likely.roles.items()}
-    if job.persona and told.get(job.persona.name) == "other":
-        told[job.persona.name] = "persona"
-    told |= roles or {}
-    return replace(likely, **{"roles": told, "undated": date(2024, 1, 5)} | choices)
+    roles_by_name = {name: role or "other" for name, role in likely.roles.items()}
+    if job.persona and roles_by_name.get(job.persona.name) == "other":
+        roles_by_name[job.persona.name] = "persona"
+    roles_by_name |= roles or {}
+    return replace(likely, **{"roles": roles_by_name, "undated": date(2024, 1, 5)} | choices)
 
 
 def taken_in(
@@ -81,5 +81,5 @@ def taken_in(
 
 def lines_of(persona: Persona) -> Sequence[str]:
     """Everything that was said, in its order."""
-    told = Message.objects.filter(persona=persona).order_by("created_at", "id")
-    return [f"{line.speaker or line.role}: {line.content}" for line in told]
+    messages = Message.objects.filter(persona=persona).order_by("created_at", "id")
+    return [f"{message.speaker or message.role}: {message.content}" for message in messages]

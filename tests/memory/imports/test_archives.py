@@ -19,7 +19,7 @@ from memory.imports.readers.types import ImportRejected
 from memory.models import ConceptNode, Evidence, ImportRun, Mention
 from memory.store import tombstones
 from persona.models import CoreDraft, Persona
-from tests.memory.archive.archives import SMALL, imported, message, node, written
+from tests.memory.archive.archives import SMALL, import_lines, message, node, write_archive
 from tests.memory.imports.readers.given import given, zip_of
 from tests.memory.sessions import NOW
 
@@ -48,8 +48,8 @@ def state(persona: Persona) -> list[bytes]:
 def test_what_another_remembers_comes_with_its_evidence_and_she_stays_who_she_is(otto: Persona) -> None:
     before = Persona.objects.filter(pk=otto.pk).values().get(), list(otto.core_blocks.values())
     run = run_of(otto)
-    taken = take_in(otto, run=run)
-    assert taken.added == {"talks": 1, "lines": 3, "remembered": 3, "entities": 1, "drafts": 3}
+    archive_import = take_in(otto, run=run)
+    assert archive_import.added == {"talks": 1, "lines": 3, "remembered": 3, "entities": 1, "drafts": 3}
     assert Evidence.objects.get().message.persona == Mention.objects.get().node.persona == otto
     assert set(otto.nodes.values_list("import_uuid", flat=True)) == {run.uuid}
     assert (Persona.objects.filter(pk=otto.pk).values().get(), list(otto.core_blocks.values())) == before
@@ -97,15 +97,16 @@ def test_what_broke_off_goes_on_to_the_same_end(otto: Persona, mira: Persona, mo
 
 def test_what_was_forgotten_stays_forgotten_and_is_counted(otto: Persona) -> None:
     take_in(otto)
-    line = otto.messages.get(external_id="m1")
-    forgetting.forget(forgetting.plan([Target("message", line.pk)], Choice()), otto.owner, NOW)
-    assert tombstones.refuses(otto, [line.content])
-    taken = take_in(otto)
+    message = otto.messages.get(external_id="m1")
+    forgetting.forget(forgetting.plan([Target("message", message.pk)], Choice()), otto.owner, NOW)
+    assert tombstones.refuses(otto, [message.content])
+    archive_import = take_in(otto)
     assert (
-        taken.counts({"talks": 1, "lines": 3, "remembered": 3, "entities": 1})["known"] == 5 - taken.refused.total() + 2
+        archive_import.counts({"talks": 1, "lines": 3, "remembered": 3, "entities": 1})["known"]
+        == 5 - archive_import.refused.total() + 2
     )
-    assert taken.refused["lines"] == 1
-    assert taken.refused["remembered"] >= 1
+    assert archive_import.refused["lines"] == 1
+    assert archive_import.refused["remembered"] >= 1
     assert not otto.messages.filter(content__contains="Blackie").exists()
 
 
@@ -132,18 +133,18 @@ def test_what_is_forgotten_while_it_is_read_brings_nothing_more(otto: Persona, m
     monkeypatch.setattr(schema, "BATCH", 1)
     run, rows = run_of(otto), getattr(otto, table)
 
-    def forgotten(part: float) -> None:
+    def forget_import(part: float) -> None:
         if rows.exists() and ImportRun.objects.exists():
             forgetting.forget(forgetting.plan([Target("import", run.pk)], Choice()), otto.owner, NOW)
 
     with pytest.raises(ImportRejected):
-        archive_files.import_file(otto, run, archive(), NOW, forgotten)
-    left = (otto.sessions, otto.messages, otto.nodes, otto.entities, otto.core_drafts)
-    assert [rows.count() for rows in left] == [0] * 5
+        archive_files.import_file(otto, run, archive(), NOW, forget_import)
+    managers = (otto.sessions, otto.messages, otto.nodes, otto.entities, otto.core_drafts)
+    assert [rows.count() for rows in managers] == [0] * 5
 
 
 def test_a_zip_with_one_archive_is_one(otto: Persona, tmp_path: Path, ana: User) -> None:
-    imported(tmp_path, ana)
+    import_lines(tmp_path, ana)
     source = Source(io.BytesIO(b"".join(account_archive.stream_zip(ana, NOW))), "mine.zip")
     assert archive_files.is_archive(source)
     assert archive_files.survey(source)["counts"]["remembered"] == 3
@@ -159,10 +160,10 @@ def test_a_zip_with_several_is_not_guessed_about() -> None:
 
 
 def test_what_is_found_is_told() -> None:
-    found = archive_files.survey(archive(*SMALL, {"type": "dream"}))
-    assert {"talks": 1, "lines": 3, "remembered": 3, "entities": 1}.items() <= found["counts"].items()
-    assert (found["first_day"], found["last_day"], found["skipped"]) == ("2026-01-03", "2026-01-03", {"unknown": 1})
-    assert (found["speakers"], found["questions"], found["tokens"]) == ([], [], 0)
+    survey = archive_files.survey(archive(*SMALL, {"type": "dream"}))
+    assert {"talks": 1, "lines": 3, "remembered": 3, "entities": 1}.items() <= survey["counts"].items()
+    assert (survey["first_day"], survey["last_day"], survey["skipped"]) == ("2026-01-03", "2026-01-03", {"unknown": 1})
+    assert (survey["speakers"], survey["questions"], survey["tokens"]) == ([], [], 0)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +187,7 @@ def test_other_files_are_none(data: bytes) -> None:
 
 def test_restoring_a_persona_is_as_it_was(ana: User, tmp_path: Path) -> None:
     """The other door: a persona of her own, core blocks and all."""
-    file = written(tmp_path / "a.jsonl", SMALL)
+    file = write_archive(tmp_path / "a.jsonl", SMALL)
     call_command("import_archive", str(file), owner="ana")
     assert Persona.objects.get().core_blocks.get(label="user").content == "Ana lives in Lisbon."
     assert ConceptNode.objects.count() == 3

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 TALK = ("Ana: I bought your birthday present, a telescope!", "Ben: You will spoil me", "Ana: I love you, you know.")
 
 
-def told(persona: Persona) -> list[str]:
+def descriptions_of(persona: Persona) -> list[str]:
     return list(ConceptNode.objects.of(persona).order_by("id").values_list("description", flat=True))
 
 
@@ -29,9 +29,11 @@ def event(description: str, quote: str, message: str, **rest: Any) -> dict[str, 
 def test_you_is_the_other_one_and_never_the_persona(mira: Persona) -> None:
     job = taken_in(mira, whatsapp(*TALK), "chat.txt")
     assert job.status == "done", job.failure
-    descriptions = told(mira)
-    assert any("Ana (to Ben): “I bought your birthday present" in one for one in descriptions), descriptions
-    assert not any("Mira" in one for one in descriptions)
+    descriptions = descriptions_of(mira)
+    assert any("Ana (to Ben): “I bought your birthday present" in description for description in descriptions), (
+        descriptions
+    )
+    assert not any("Mira" in description for description in descriptions)
     assert not mira.episodic_state
 
 
@@ -43,9 +45,11 @@ def test_of_several_all_are_named(mira: Persona) -> None:
         "Ana: I bought your wedding present yesterday, I was so happy.",
     )
     taken_in(mira, chat, "chat.txt")
-    descriptions = told(mira)
+    descriptions = descriptions_of(mira)
     assert descriptions
-    assert all(one.startswith(("Ana (to Ben, Kim): “", "Ana (to Kim, Ben): “")) for one in descriptions), descriptions
+    assert all(
+        description.startswith(("Ana (to Ben, Kim): “", "Ana (to Kim, Ben): “")) for description in descriptions
+    ), descriptions
 
 
 def test_nor_is_it_in_what_is_drafted_of_the_two(mira: Persona) -> None:
@@ -58,20 +62,22 @@ def test_in_chinese_it_is_the_other_one_too(mira: Persona) -> None:
     mira.language, mira.user_name = "zh", "小雨"
     mira.save()
     taken_in(mira, whatsapp("小雨: 我昨天给你买了生日礼物，我好开心。", "阿强: 谢谢"), "chat.txt")
-    assert told(mira)
-    assert all("阿强" in one and "Mira" not in one for one in told(mira))
+    assert descriptions_of(mira)
+    assert all("阿强" in description and "Mira" not in description for description in descriptions_of(mira))
 
 
 def test_where_the_persona_takes_part_it_is_the_persona(mira: Persona) -> None:
-    lines = [line.replace("Ben", "Bot") for line in TALK]
-    taken_in(mira, whatsapp(*lines), "chat.txt", {"Bot": "persona"})
-    assert any(one.startswith("Ana: “I bought your birthday present") for one in told(mira)), told(mira)
+    messages = [text.replace("Ben", "Bot") for text in TALK]
+    taken_in(mira, whatsapp(*messages), "chat.txt", {"Bot": "persona"})
+    assert any(
+        description.startswith("Ana: “I bought your birthday present") for description in descriptions_of(mira)
+    ), descriptions_of(mira)
 
 
 def test_a_letter_or_a_diary_is_not_written_to_the_persona(mira: Persona) -> None:
     taken_in(mira, b"# 2024-03-02\n\nDear Tom, I was so happy about your visit to my home yesterday.\n", "diary.md")
-    assert told(mira)
-    assert not any("Mira" in one for one in told(mira))
+    assert descriptions_of(mira)
+    assert not any("Mira" in description for description in descriptions_of(mira))
 
 
 def test_a_model_is_told_who_talks_with_whom_and_asked_again_where_it_names_the_persona(
@@ -79,28 +85,28 @@ def test_a_model_is_told_who_talks_with_whom_and_asked_again_where_it_names_the_
 ) -> None:
     quote = "I bought your birthday present"
 
-    def mistaken(request: Any) -> dict[str, Any]:
+    def answer_wrongly(request: Any) -> dict[str, Any]:
         message = request.user.split("[m")[1].split("]")[0]
         wrong = event("Ana bought Mira's birthday present.", quote, f"m{message}", subject="shared")
         right = event(
             "Ana bought Ben's telescope.", quote, f"m{message}", subject="shared", relational_tags=["turning-point"]
         )
         promise = {"description": "Mira will say thanks.", "due": "2030-01-01", "evidence": wrong["evidence"]}
-        named = [{"canonical_name": "Ben", "kind": "person", "in_events": [1]}]
+        entities = [{"canonical_name": "Ben", "kind": "person", "in_events": [1]}]
         mood = {"mood": "glad", "energy": 7}
-        return {"events": [wrong, right], "intentions": [promise], "mentioned_entities": named} | {
+        return {"events": [wrong, right], "intentions": [promise], "mentioned_entities": entities} | {
             "session_mood_signal": mood
         }
 
-    model.answers(mistaken, mistaken, {"drafts": []})
+    model.answers(answer_wrongly, answer_wrongly, {"drafts": []})
     taken_in(mira, whatsapp(*TALK), "chat.txt")
     request, again = model.requests[:2]
     assert 'In the lines of Ana, "you" and "your" mean that other one, and never Mira' in request.user
     assert "<memory>\nBen\n</memory>" in request.user
     assert "Mira was not there" in str(again)
-    assert told(mira) == ["Ana bought Ben's telescope."]
+    assert descriptions_of(mira) == ["Ana bought Ben's telescope."]
     node = ConceptNode.objects.of(mira).get()
     assert (node.subject, node.relational_tags) == ("user", [])
-    assert [one.canonical_name for one in mira.entities.all()] == ["Ben"]
+    assert [entity.canonical_name for entity in mira.entities.all()] == ["Ben"]
     assert not mira.episodic_state
     assert not ConceptNode.objects.of(mira).filter(kind="intention").exists()

@@ -62,8 +62,8 @@ def test_of_an_import_that_nobody_has_read_nothing_is_left_to_forget(mira: Perso
     receipt = Receipt.objects.get()
     assert receipt.targets == [["cancelled_import", str(job.uuid)]]
     assert receipt.counts["chat_message"] == 1
-    [told] = OutboxEvent.objects.filter(name="chat.session.erased")
-    assert "session_id" in told.data
+    [event] = OutboxEvent.objects.filter(name="chat.session.erased")
+    assert "session_id" in event.data
 
 
 @pytest.mark.django_db(transaction=True)
@@ -169,10 +169,10 @@ def _cancel(job: ImportJob) -> None:
 
 
 def _dies_after(count: int, ended: Any) -> Any:
-    left = iter(range(count))
+    countdown = iter(range(count))
 
     def dying(session: Session) -> Any:
-        if next(left, None) is None:
+        if next(countdown, None) is None:
             raise KeyboardInterrupt
         return ended(session)
 

@@ -27,43 +27,45 @@ speakers = st.sampled_from(["Ana", "Mira", "Kim", "Spam"])
 lines = st.lists(st.tuples(speakers, texts, naive), max_size=30)
 
 
-def talk(said: Sequence[tuple[str, str, datetime | None]], name: str = "t") -> FileSession:
-    told = [
+def talk(rows: Sequence[tuple[str, str, datetime | None]], name: str = "t") -> FileSession:
+    messages = [
         FileMessage(speaker, text, at, f"{name}-{number}", f"line {number}")
-        for number, (speaker, text, at) in enumerate(said)
+        for number, (speaker, text, at) in enumerate(rows)
     ]
-    return FileSession(name, name, tuple(told), name)
+    return FileSession(name, name, tuple(messages), name)
 
 
-def cut(*found: ReaderItem, cuts: Cuts = CUTS, choices: Choices = CHOICES) -> list[Chunk]:
-    return list(chunk_file(found, "made", choices, cuts))
+def cut(*items: ReaderItem, cuts: Cuts = CUTS, choices: Choices = CHOICES) -> list[Chunk]:
+    return list(chunk_file(items, "made", choices, cuts))
 
 
 def ids(chunks: list[Chunk]) -> list[str]:
     """The ids of the lines, parts of one line once."""
-    every = (line.external_id.partition("#")[0] for chunk in chunks for line in chunk.lines)
+    every = (message.external_id.partition("#")[0] for chunk in chunks for message in chunk.lines)
     return [key for key, _parts in groupby(every)]
 
 
 @given(st.lists(lines, max_size=4))
 def test_every_line_is_in_a_chunk_once_in_its_order_with_its_words(
-    talks: list[list[tuple[str, str, datetime | None]]],
+    chats: list[list[tuple[str, str, datetime | None]]],
 ) -> None:
-    found = [talk(said, f"t{number}") for number, said in enumerate(talks)]
-    wanted = [line for one in found for line in one.lines if line.speaker != "Spam"]
-    chunks = cut(*found)
-    assert ids(chunks) == [f"made:{line.source_id}" for line in wanted]
-    assert "".join(line.content for chunk in chunks for line in chunk.lines) == "".join(line.text for line in wanted)
-    assert cut(*found) == chunks
-    assert [chunk.digest for chunk in cut(*found)] == [chunk.digest for chunk in chunks]
+    sessions = [talk(rows, f"t{number}") for number, rows in enumerate(chats)]
+    expected = [message for session in sessions for message in session.lines if message.speaker != "Spam"]
+    chunks = cut(*sessions)
+    assert ids(chunks) == [f"made:{message.source_id}" for message in expected]
+    assert "".join(message.content for chunk in chunks for message in chunk.lines) == "".join(
+        message.text for message in expected
+    )
+    assert cut(*sessions) == chunks
+    assert [chunk.digest for chunk in cut(*sessions)] == [chunk.digest for chunk in chunks]
 
 
 @given(lines)
 def test_within_a_talk_time_never_goes_back_and_nobody_is_silent_for_long(
-    said: list[tuple[str, str, datetime | None]],
+    rows: list[tuple[str, str, datetime | None]],
 ) -> None:
-    for chunk in cut(talk(said)):
-        times = [line.at for line in chunk.lines]
+    for chunk in cut(talk(rows)):
+        times = [message.at for message in chunk.lines]
         assert times == sorted(times)
         assert all(later - earlier <= timedelta(hours=CUTS.hours) for earlier, later in pairwise(times))
         assert len(chunk.lines) <= CUTS.lines
@@ -71,43 +73,43 @@ def test_within_a_talk_time_never_goes_back_and_nobody_is_silent_for_long(
 
 
 @given(lines)
-def test_a_time_is_moved_by_a_little_at_most(said: list[tuple[str, str, datetime | None]]) -> None:
-    one = talk(said)
-    told = {f"made:{line.source_id}": line.at for line in one.lines}
-    for line in chain.from_iterable(chunk.lines for chunk in cut(one)):
-        at = told[line.external_id]
+def test_a_time_is_moved_by_a_little_at_most(rows: list[tuple[str, str, datetime | None]]) -> None:
+    session = talk(rows)
+    times = {f"made:{message.source_id}": message.at for message in session.lines}
+    for message in chain.from_iterable(chunk.lines for chunk in cut(session)):
+        at = times[message.external_id]
         if at is not None:
             at = at if at.tzinfo else at.replace(tzinfo=ZoneInfo("Asia/Shanghai"))
-            assert timedelta() <= line.at - at <= LITTLE * len(said)
+            assert timedelta() <= message.at - at <= LITTLE * len(rows)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["Ana", "Mira"]), texts), min_size=2, max_size=30))
-def test_a_file_that_begins_with_the_newest_is_turned_round(said: list[tuple[str, str]]) -> None:
-    down = [(speaker, text, AT - timedelta(minutes=number)) for number, (speaker, text) in enumerate(said)]
+def test_a_file_that_begins_with_the_newest_is_turned_round(rows: list[tuple[str, str]]) -> None:
+    down = [(speaker, text, AT - timedelta(minutes=number)) for number, (speaker, text) in enumerate(rows)]
     chunks = cut(talk(down), cuts=NEWEST_FIRST)
     oldest_first = sorted(chunks, key=lambda chunk: chunk.lines[0].at)
-    assert ids(oldest_first) == [f"made:t-{number}" for number in reversed(range(len(said)))]
+    assert ids(oldest_first) == [f"made:t-{number}" for number in reversed(range(len(rows)))]
 
 
 @given(texts, st.integers(1, 50))
-def test_a_long_line_is_cut_without_loss(text: str, most: int) -> None:
-    told = parts(text, most)
-    assert "".join(told) == text
-    assert all(len(part) <= most for part in told)
+def test_a_long_line_is_cut_without_loss(text: str, limit: int) -> None:
+    text_parts = parts(text, limit)
+    assert "".join(text_parts) == text
+    assert all(len(part) <= limit for part in text_parts)
 
 
 def test_a_long_line_is_cut_where_a_paragraph_ends() -> None:
     paragraphs = ["x" * 9_000 + "\n\n", "y" * 9_000 + "\n\n", "z" * 9_000]
     (chunk,) = cut(talk([("Ana", "".join(paragraphs), AT)]), cuts=Cuts(6, 5, 100_000, 100))
-    assert [line.content for line in chunk.lines] == ["".join(paragraphs[:2]), paragraphs[2]]
-    assert [line.external_id for line in chunk.lines] == ["made:t-0", "made:t-0#2"]
+    assert [message.content for message in chunk.lines] == ["".join(paragraphs[:2]), paragraphs[2]]
+    assert [message.external_id for message in chunk.lines] == ["made:t-0", "made:t-0#2"]
 
 
 def test_lines_without_a_date_stand_on_the_day_that_was_named_and_fit_into_it() -> None:
     several = [("Ana", f"Line {number}", None) for number in range(4)]
     (chunk,) = cut(talk(several))
     midnight = datetime(2024, 1, 5, tzinfo=ZoneInfo("Asia/Shanghai"))
-    assert [line.at - midnight for line in chunk.lines] == [timedelta(seconds=number) for number in range(4)]
+    assert [message.at - midnight for message in chunk.lines] == [timedelta(seconds=number) for number in range(4)]
     assert not chunk.dated
     until = (midnight + timedelta(seconds=2)).isoformat()
     (crowded,) = cut(talk(several), cuts=Cuts(6, 5, 200, 100, undated=4, until=until))
@@ -116,13 +118,13 @@ def test_lines_without_a_date_stand_on_the_day_that_was_named_and_fit_into_it() 
 
 def test_a_line_without_a_date_among_others_has_that_of_the_line_before_and_the_first_that_of_the_next() -> None:
     (chunk,) = cut(talk([("Ana", "One", None), ("Mira", "Two", AT), ("Ana", "Three", None)]))
-    assert {line.at for line in chunk.lines} == {AT}
+    assert {message.at for message in chunk.lines} == {AT}
     assert chunk.dated
 
 
 def test_others_are_named_and_the_two_are_not() -> None:
     (chunk,) = cut(talk([("Ana", "One", AT), ("Mira", "Two", AT), ("Kim", "Three", AT), ("", "Four", AT)]))
-    assert [(line.role, line.speaker) for line in chunk.lines] == [
+    assert [(message.role, message.speaker) for message in chunk.lines] == [
         ("user", ""),
         ("persona", ""),
         ("system", "Kim"),
@@ -134,7 +136,7 @@ def test_entries_of_a_week_are_read_together_and_each_has_its_day() -> None:
     days = [date(2024, 5, 3), date(2024, 5, 1), date(2024, 5, 20), None]
     chunks = cut(*(Entry("Walk" if day else "", "I walked.", day, None, f"e{day}", "") for day in days))
     zone = ZoneInfo("Asia/Shanghai")
-    assert [[line.at.astimezone(zone).date() for line in chunk.lines] for chunk in chunks] == [
+    assert [[message.at.astimezone(zone).date() for message in chunk.lines] for chunk in chunks] == [
         [date(2024, 5, 1), date(2024, 5, 3)],
         [date(2024, 5, 20)],
         [date(2024, 1, 5)],
@@ -144,11 +146,11 @@ def test_entries_of_a_week_are_read_together_and_each_has_its_day() -> None:
     assert {chunk.kind for chunk in chunks} == {"prose"}
 
 
-@each_row(("limit", "kept"), [(1, ["t0"]), (2, ["t0", "t1"]), (9, ["t0", "t1", "t2"])])
-def test_a_limit_takes_the_first_talks(limit: int, kept: list[str]) -> None:
-    talks = [talk([("Ana", "Hello", AT)], f"t{number}") for number in range(3)]
+@each_row(("limit", "names"), [(1, ["t0"]), (2, ["t0", "t1"]), (9, ["t0", "t1", "t2"])])
+def test_a_limit_takes_the_first_talks(limit: int, names: list[str]) -> None:
+    sessions = [talk([("Ana", "Hello", AT)], f"t{number}") for number in range(3)]
     limited = Choices(CHOICES.roles, limit=limit)
-    assert ids(cut(*talks, choices=limited)) == [f"made:{name}-0" for name in kept]
+    assert ids(cut(*sessions, choices=limited)) == [f"made:{name}-0" for name in names]
 
 
 def test_notes_come_in_chunks_of_their_own() -> None:
@@ -163,7 +165,7 @@ def test_notes_come_in_chunks_of_their_own() -> None:
 
 
 def test_the_same_words_are_the_same_chunk_whoever_is_said_to_have_spoken_them() -> None:
-    one = talk([("Ana", "Hello", AT), ("Mira", "Hi", AT)])
+    session = talk([("Ana", "Hello", AT), ("Mira", "Hi", AT)])
     other = Choices({"Ana": "persona", "Mira": "user"}, zone="UTC")
-    assert [chunk.digest for chunk in cut(one)] == [chunk.digest for chunk in cut(one, choices=other)]
-    assert cut(one)[0].digest != cut(talk([("Ana", "Hello!", AT), ("Mira", "Hi", AT)]))[0].digest
+    assert [chunk.digest for chunk in cut(session)] == [chunk.digest for chunk in cut(session, choices=other)]
+    assert cut(session)[0].digest != cut(talk([("Ana", "Hello!", AT), ("Mira", "Hi", AT)]))[0].digest

@@ -94,10 +94,10 @@ def test_a_diary_becomes_quotations_with_days(
         assert node.created_at.year == 2024
         assert node.description in (f"Ana: “{evidence.quote}”", f"Ana：“{evidence.quote}”")
     assert not ConceptNode.objects.filter(persona=mira).exclude(kind="event").exists()
-    said = ConceptNode.objects.filter(persona=mira).values_list("evidence__message__content", flat=True)
+    quotations = ConceptNode.objects.filter(persona=mira).values_list("evidence__message__content", flat=True)
     for draft in CoreDraft.objects.all():
         assert draft.label == "user"
-        assert any(draft.text.split("“")[1].rstrip("”") in content for content in said)
+        assert any(draft.text.split("“")[1].rstrip("”") in content for content in quotations)
     assert list(CoreBlock.objects.values()) == before
     assert set(LLMCall.objects.values_list("purpose", flat=True)) == {"import", "onboarding"}
     assert broken_invariants(NOW) == {}
@@ -105,8 +105,8 @@ def test_a_diary_becomes_quotations_with_days(
 
 def test_the_same_diary_again_adds_nothing_and_asks_nobody(mira: Persona, offline: None) -> None:
     importing_files.taken_in(mira, ENGLISH.encode(), "diary.md")
-    known, asked = ConceptNode.objects.count(), LLMCall.objects.count()
+    node_count, call_count = ConceptNode.objects.count(), LLMCall.objects.count()
     again = importing_files.taken_in(mira, ENGLISH.encode(), "diary again.md")
     assert again.status == "done"
-    assert ConceptNode.objects.count() == known
-    assert LLMCall.objects.count() == asked
+    assert ConceptNode.objects.count() == node_count
+    assert LLMCall.objects.count() == call_count

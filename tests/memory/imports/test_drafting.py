@@ -27,20 +27,20 @@ from tests.scripted import Script
 pytestmark = pytest.mark.django_db
 
 
-def brought(persona: Persona, *talks: Sequence[str]) -> ImportJob:
+def import_sessions(persona: Persona, *sessions: Sequence[str]) -> ImportJob:
     """An import whose talks are stored and read, a week between each."""
     job = ImportJob.objects.create(
         owner=persona.owner, persona=persona, status="drafting", file_name="x", file_size=1, created_at=NOW
     )
     ImportRun.objects.create(uuid=job.uuid, persona=persona, at=NOW)
-    for number, lines in enumerate(talks):
-        told = talk(persona, *lines, at=NOW - timedelta(days=7 * (len(talks) - number)), status="closed")
-        Session.objects.filter(pk=told.pk).update(import_uuid=job.uuid, close_reason="import")
-        told.messages.update(import_uuid=job.uuid)
+    for number, messages in enumerate(sessions):
+        session = talk(persona, *messages, at=NOW - timedelta(days=7 * (len(sessions) - number)), status="closed")
+        Session.objects.filter(pk=session.pk).update(import_uuid=job.uuid, close_reason="import")
+        session.messages.update(import_uuid=job.uuid)
     return job
 
 
-def held(job: ImportJob, clock: Clock) -> ImportLease:
+def acquire_lease(job: ImportJob, clock: Clock) -> ImportLease:
     claim = acquire(job.pk, clock)
     assert claim is not None
     return claim
@@ -50,7 +50,7 @@ def line(words: str) -> Message:
     return Message.objects.get(content=words)
 
 
-def drafted(label: str, text: str, *evidence: dict[str, str]) -> dict[str, Any]:
+def draft_of(label: str, text: str, *evidence: dict[str, str]) -> dict[str, Any]:
     return {"label": label, "text": text, "evidence": list(evidence)}
 
 
@@ -60,19 +60,19 @@ TALK = ("I am a nurse in Lisbon.", "> I keep bees, as you know.", "Please be bri
 def test_drafts_are_stored_with_the_exact_words_and_where_they_were_said(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    job = brought(mira, TALK)
-    nurse, bees, brief = map(line, (one.removeprefix("> ") for one in TALK))
+    job = import_sessions(mira, TALK)
+    nurse, bees, brief = map(line, (text.removeprefix("> ") for text in TALK))
     model.answers(
         {
             "drafts": [
-                drafted("user", "Ana is a nurse in Lisbon.", cite(nurse, "i am a nurse")),
-                drafted(" Persona ", "Mira keeps bees.", cite(bees, "I keep bees")),
-                drafted("style", "Mira is brief.", cite(brief, "Please be brief"), cite(brief, "be very brief")),
+                draft_of("user", "Ana is a nurse in Lisbon.", cite(nurse, "i am a nurse")),
+                draft_of(" Persona ", "Mira keeps bees.", cite(bees, "I keep bees")),
+                draft_of("style", "Mira is brief.", cite(brief, "Please be brief"), cite(brief, "be very brief")),
             ]
         }
     )
     before = drafts.block_texts(mira)
-    assert imports_drafts.draft(held(job, clock)) == 3
+    assert imports_drafts.draft(acquire_lease(job, clock)) == 3
     assert list(CoreDraft.objects.order_by("id").values_list("label", "text", "status", "import_uuid")) == [
         ("user", "Ana is a nurse in Lisbon.", "open", job.uuid),
         ("persona", "Mira keeps bees.", "open", job.uuid),
@@ -102,59 +102,59 @@ def test_drafts_are_stored_with_the_exact_words_and_where_they_were_said(
 def test_a_draft_without_words_of_the_right_mouth_is_dropped(
     mira: Persona, model: Script, clock: Clock, label: str, said_in: int, quote: str
 ) -> None:
-    job = brought(mira, TALK)
-    said = list(Message.objects.order_by("id"))
-    sound = drafted("user", "Ana is a nurse.", cite(said[0], "I am a nurse"))
-    model.answers({"drafts": [drafted(label, "It is so.", cite(said[said_in], quote)), sound]})
-    assert imports_drafts.draft(held(job, clock)) == 1
+    job = import_sessions(mira, TALK)
+    messages = list(Message.objects.order_by("id"))
+    sound = draft_of("user", "Ana is a nurse.", cite(messages[0], "I am a nurse"))
+    model.answers({"drafts": [draft_of(label, "It is so.", cite(messages[said_in], quote)), sound]})
+    assert imports_drafts.draft(acquire_lease(job, clock)) == 1
     assert CoreDraft.objects.get().text == "Ana is a nurse."
 
 
 def test_only_lines_of_the_import_are_cited(mira: Persona, otto: Persona, model: Script, clock: Clock) -> None:
-    job = brought(mira, TALK)
-    lived, others = talk(mira, "I am a cook."), brought(otto, ("I am a pilot.",))
+    job = import_sessions(mira, TALK)
+    lived, others = talk(mira, "I am a cook."), import_sessions(otto, ("I am a pilot.",))
     withheld = line(TALK[0])
     Message.objects.filter(pk=withheld.pk).update(withheld=True)
     kim = Message.objects.create(
         persona=mira, session=withheld.session, role="system", speaker="Kim", content="Ana is a spy.",
         token_count=4, created_at=NOW, day=NOW.date(), import_uuid=job.uuid,
     )  # fmt: skip
-    cited = [lived.messages.get(), Message.objects.get(persona=otto), withheld, kim]
-    model.answers({"drafts": [drafted("persona", f"It is so, {one.pk}.", cite(one)) for one in cited]})
-    assert imports_drafts.draft(held(job, clock)) == 0
+    messages = [lived.messages.get(), Message.objects.get(persona=otto), withheld, kim]
+    model.answers({"drafts": [draft_of("persona", f"It is so, {message.pk}.", cite(message)) for message in messages]})
+    assert imports_drafts.draft(acquire_lease(job, clock)) == 0
     assert not CoreDraft.objects.exists()
-    asked = model.requests[0].user
-    assert not [one.content for one in cited if one.content in asked]
+    prompt = model.requests[0].user
+    assert not [message.content for message in messages if message.content in prompt]
     assert others.persona == otto
 
 
 def test_no_more_is_kept_than_a_person_reads_and_a_block_takes(mira: Persona, model: Script, clock: Clock) -> None:
-    job = brought(mira, TALK)
+    job = import_sessions(mira, TALK)
     nurse = line(TALK[0])
-    many = [drafted("user", f"Ana is a nurse, {number}.", cite(nurse, "a nurse")) for number in range(40)]
-    long = [drafted("style", f"{number} " + "so brief " * 105, cite(nurse, "a nurse")) for number in range(8)]
-    endless = [drafted("persona", "x " * 600, cite(nurse, "a nurse"))]
+    many = [draft_of("user", f"Ana is a nurse, {number}.", cite(nurse, "a nurse")) for number in range(40)]
+    long = [draft_of("style", f"{number} " + "so brief " * 105, cite(nurse, "a nurse")) for number in range(8)]
+    endless = [draft_of("persona", "x " * 600, cite(nurse, "a nurse"))]
     model.answers({"drafts": [*many, *long, *endless]})
-    imports_drafts.draft(held(job, clock))
+    imports_drafts.draft(acquire_lease(job, clock))
     texts = {label: list(CoreDraft.objects.filter(label=label)) for label in ("user", "style", "persona")}
     assert len(texts["user"]) == knobs.import_drafts_per_block()
-    assert 4_000 < sum(len(one.text) for one in texts["style"]) <= 5_000
+    assert 4_000 < sum(len(draft.text) for draft in texts["style"]) <= 5_000
     assert not texts["persona"]
 
 
 def test_without_a_line_nobody_is_asked(mira: Persona, model: Script, clock: Clock) -> None:
-    assert imports_drafts.draft(held(brought(mira), clock)) == 0
+    assert imports_drafts.draft(acquire_lease(import_sessions(mira), clock)) == 0
     assert model.requests == []
 
 
 def test_an_answer_in_another_language_is_asked_for_once_more(mira: Persona, model: Script, clock: Clock) -> None:
-    job = brought(mira, ("我是护士，住在里斯本。",))
+    job = import_sessions(mira, ("我是护士，住在里斯本。",))
     nurse = Message.objects.get()
     model.answers(
-        {"drafts": [drafted("user", "Ana is a nurse.", cite(nurse, "我是护士"))]},
-        {"drafts": [drafted("user", "Ana是护士。", cite(nurse, "我是护士"))]},
+        {"drafts": [draft_of("user", "Ana is a nurse.", cite(nurse, "我是护士"))]},
+        {"drafts": [draft_of("user", "Ana是护士。", cite(nurse, "我是护士"))]},
     )
-    imports_drafts.draft(held(job, clock))
+    imports_drafts.draft(acquire_lease(job, clock))
     assert CoreDraft.objects.get().text == "Ana是护士。"
 
 
@@ -167,19 +167,19 @@ class Killed(BaseException):
 def test_killed_anywhere_it_pays_nothing_twice_and_proposes_nothing_twice(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    job = brought(mira, TALK)
+    job = import_sessions(mira, TALK)
     nurse = line(TALK[0])
     model.answers(
-        {"drafts": [drafted("user", f"Ana is a nurse, {number}.", cite(nurse, "a nurse")) for number in range(3)]}
+        {"drafts": [draft_of("user", f"Ana is a nurse, {number}.", cite(nurse, "a nurse")) for number in range(3)]}
     )
-    claim = held(job, clock)
+    claim = acquire_lease(job, clock)
     with monkeypatch.context() as patched, contextlib.suppress(Killed):
         _kill(patched, where)
         imports_drafts.draft(claim)
     assert CoreDraft.objects.count() == (3 if where == "after it was stored" else 0)
     assert len(model.requests) == 1
     clock.forward(seconds=job_knobs.lease_seconds() + 1)
-    again = held(job, clock)
+    again = acquire_lease(job, clock)
     imports_drafts.draft(again)
     assert len(model.requests) == 1
     assert CoreDraft.objects.count() == 3
@@ -198,15 +198,15 @@ def _kill(patched: pytest.MonkeyPatch, where: str) -> None:
         patched.setattr(imports_drafts, "sound_drafts", killed)
     elif where == "while it is stored":
         real, calls = drafts.propose, iter(range(9))
-        patched.setattr(drafts, "propose", lambda *told: real(*told) if next(calls) < 2 else killed())
+        patched.setattr(drafts, "propose", lambda *args: real(*args) if next(calls) < 2 else killed())
 
 
 def test_what_was_decided_meanwhile_is_not_proposed_again(
     mira: Persona, ana: User, model: Script, clock: Clock
 ) -> None:
-    job = brought(mira, TALK)
-    model.answers({"drafts": [drafted("user", "Ana is a nurse.", cite(line(TALK[0]), "a nurse"))]})
-    claim = held(job, clock)
+    job = import_sessions(mira, TALK)
+    model.answers({"drafts": [draft_of("user", "Ana is a nurse.", cite(line(TALK[0]), "a nurse"))]})
+    claim = acquire_lease(job, clock)
     assert imports_drafts.draft(claim) == 1
     drafts.reject(CoreDraft.objects.get(), ana, NOW)
     assert imports_drafts.draft(claim) == 0
@@ -215,11 +215,11 @@ def test_what_was_decided_meanwhile_is_not_proposed_again(
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> None:
     """Have `action` done while the model thinks."""
-    asked = llm.answer_now
+    answer_now = llm.answer_now
 
     def thinks(*args: Any, **kwargs: Any) -> Any:
         action()
-        return asked(*args, **kwargs)
+        return answer_now(*args, **kwargs)
 
     monkeypatch.setattr(llm, "answer_now", thinks)
 
@@ -227,9 +227,9 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> Non
 def test_whoever_lost_the_import_stores_nothing(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = brought(mira, TALK)
-    model.answers({"drafts": [drafted("user", "Ana is a nurse.", cite(line(TALK[0]), "a nurse"))]})
-    claim = held(job, clock)
+    job = import_sessions(mira, TALK)
+    model.answers({"drafts": [draft_of("user", "Ana is a nurse.", cite(line(TALK[0]), "a nurse"))]})
+    claim = acquire_lease(job, clock)
     meanwhile(monkeypatch, lambda: ImportJob.objects.update(holder="", status="cancelled"))
     with pytest.raises(LeaseLost):
         imports_drafts.draft(claim)
@@ -240,7 +240,7 @@ def test_whoever_lost_the_import_stores_nothing(
 def test_a_failure_is_told_to_whoever_runs_the_import(mira: Persona, model: Script, clock: Clock) -> None:
     model.answers(LLMError("no", code="budget_exhausted", permanent=False))
     with pytest.raises(LLMError) as caught:
-        imports_drafts.draft(held(brought(mira, TALK), clock))
+        imports_drafts.draft(acquire_lease(import_sessions(mira, TALK), clock))
     assert caught.value.code == "budget_exhausted"
 
 
@@ -248,42 +248,42 @@ def test_a_failure_is_told_to_whoever_runs_the_import(mira: Persona, model: Scri
 @pytest.mark.parametrize("buried", ["Ana is a nurse in Lisbon.", "I am a nurse in Lisbon.", "nurse in Lisbon"])
 def test_what_was_forgotten_is_not_proposed(mira: Persona, model: Script, clock: Clock, buried: str) -> None:
     tombstones.add_tombstones(mira, [TombstoneSource("text", buried)])
-    job = brought(mira, TALK)
-    said = drafted("user", "Ana is a nurse in Lisbon.", cite(line(TALK[0]), "nurse in Lisbon"))
-    model.answers({"drafts": [said]})
-    assert imports_drafts.draft(held(job, clock)) == 0
+    job = import_sessions(mira, TALK)
+    draft = draft_of("user", "Ana is a nurse in Lisbon.", cite(line(TALK[0]), "nurse in Lisbon"))
+    model.answers({"drafts": [draft]})
+    assert imports_drafts.draft(acquire_lease(job, clock)) == 0
     assert not CoreDraft.objects.exists()
 
 
 def test_a_line_that_is_gone_when_the_answer_comes_is_no_ground(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = brought(mira, TALK)
+    job = import_sessions(mira, TALK)
     nurse = line(TALK[0])
-    model.answers({"drafts": [drafted("user", "Ana is a nurse.", cite(nurse, "a nurse"))]})
+    model.answers({"drafts": [draft_of("user", "Ana is a nurse.", cite(nurse, "a nurse"))]})
     meanwhile(monkeypatch, Message.objects.filter(pk=nurse.pk).delete)
-    assert imports_drafts.draft(held(job, clock)) == 0
+    assert imports_drafts.draft(acquire_lease(job, clock)) == 0
 
 
 # --- the sample -----------------------------------------------------------------------------------------------------
 def test_the_sample_is_bounded_and_from_all_the_time(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knobs, "import_sample_tokens", lambda: 700)
     monkeypatch.setattr(knobs, "import_sample_talks", lambda: 4)
-    talks = [[f"Talk {number}, line {at}, " + "and on it goes " * 6 for at in range(8)] for number in range(8)]
-    job = brought(mira, *talks)
-    lines = imports_drafts.sample(job)
-    assert 400 < sum(one.tokens + 16 for one in lines) <= 700
-    assert [one.at for one in lines] == sorted(one.at for one in lines)
-    heard = {one.content.split(",")[0] for one in lines}
-    assert heard == {"Talk 0", "Talk 2", "Talk 4", "Talk 6"}
-    assert all(f"{told}, line 0," in " ".join(one.content for one in lines) for told in heard)
+    sessions = [[f"Talk {number}, line {at}, " + "and on it goes " * 6 for at in range(8)] for number in range(8)]
+    job = import_sessions(mira, *sessions)
+    messages = imports_drafts.sample(job)
+    assert 400 < sum(message.tokens + 16 for message in messages) <= 700
+    assert [message.at for message in messages] == sorted(message.at for message in messages)
+    titles = {message.content.split(",")[0] for message in messages}
+    assert titles == {"Talk 0", "Talk 2", "Talk 4", "Talk 6"}
+    assert all(f"{title}, line 0," in " ".join(message.content for message in messages) for title in titles)
 
 
 def test_the_sample_holds_what_the_weightiest_memories_rest_on(
     mira: Persona, remember: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(knobs, "import_sample_tokens", lambda: 200)
-    job = brought(mira, [f"Line {number}, " + "word " * 40 for number in range(12)])
+    job = import_sessions(mira, [f"Line {number}, " + "word " * 40 for number in range(12)])
     weights: list[dict[str, Any]] = [
         {"emotional_impact": 3},
         {"emotional_impact": -9},
@@ -293,20 +293,20 @@ def test_the_sample_holds_what_the_weightiest_memories_rest_on(
     for number, values in enumerate(weights, 8):
         node = remember(mira, f"Of {number}.", **values)
         node.evidence.create(message=Message.objects.order_by("id")[number], quote="Line", start=0, end=4)
-    heard = [one.content.split(",")[0] for one in imports_drafts.sample(job)]
-    assert heard == ["Line 0", "Line 10"]
+    titles = [message.content.split(",")[0] for message in imports_drafts.sample(job)]
+    assert titles == ["Line 0", "Line 10"]
     monkeypatch.setattr(knobs, "import_sample_tokens", lambda: 600)
-    heard = [one.content.split(",")[0] for one in imports_drafts.sample(job)]
-    assert heard[-3:] == ["Line 8", "Line 9", "Line 10"]
-    assert len(set(heard)) == len(heard) < 9
+    titles = [message.content.split(",")[0] for message in imports_drafts.sample(job)]
+    assert titles[-3:] == ["Line 8", "Line 9", "Line 10"]
+    assert len(set(titles)) == len(titles) < 9
 
 
 def test_of_a_long_line_the_beginning_is_shown_and_its_end_may_be_cited(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    job = brought(mira, ["I was born in Porto. " + "It rains. " * 1_500 + "I am a nurse."])
-    model.answers({"drafts": [drafted("user", "Ana is a nurse.", cite(Message.objects.get(), "I am a nurse."))]})
-    assert imports_drafts.draft(held(job, clock)) == 1
-    asked = model.requests[0].user
-    assert "I was born in Porto" in asked
-    assert len(asked) < 3_000
+    job = import_sessions(mira, ["I was born in Porto. " + "It rains. " * 1_500 + "I am a nurse."])
+    model.answers({"drafts": [draft_of("user", "Ana is a nurse.", cite(Message.objects.get(), "I am a nurse."))]})
+    assert imports_drafts.draft(acquire_lease(job, clock)) == 1
+    prompt = model.requests[0].user
+    assert "I was born in Porto" in prompt
+    assert len(prompt) < 3_000

@@ -13,7 +13,7 @@ from memory.imports import chunks
 from memory.models import ImportJob
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
-from tests.memory.archive.archives import SMALL, written
+from tests.memory.archive.archives import SMALL, write_archive
 from tests.memory.imports.readers.given import FILES
 
 pytestmark = pytest.mark.django_db
@@ -24,8 +24,8 @@ TOLD = ("format", "conversations", "talks", "lines", "entries", "cards", "lore",
 def command(persona: Persona, file: Path, **options: Any) -> dict[str, str]:
     out = io.StringIO()
     call_command("import_memories", str(file), persona=str(persona.uuid), stdout=out, stderr=io.StringIO(), **options)
-    told = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in out.getvalue().splitlines())
-    return {name: value for name, value in told.items() if name in TOLD or name.startswith("left out")}
+    output = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in out.getvalue().splitlines())
+    return {name: value for name, value in output.items() if name in TOLD or name.startswith("left out")}
 
 
 def answers_for(persona: Persona, file: Path) -> dict[str, Any] | None:
@@ -35,16 +35,16 @@ def answers_for(persona: Persona, file: Path) -> dict[str, Any] | None:
         try:
             command(persona, file, dry_run=True, **options)
         except CommandError as error:
-            asked = str(error)
-            if "--day-first" in asked:
+            error_text = str(error)
+            if "--day-first" in error_text:
                 options["day_first"] = True
-            elif likely := re.findall(r"--mapping (\w+=\S+)", asked.split(". It has:")[0]):
-                options["mapping"] = [one.rstrip(".;,") for one in likely if "FIELD" not in one]
-                if "--kind notes" in asked:
+            elif likely := re.findall(r"--mapping (\w+=\S+)", error_text.split(". It has:")[0]):
+                options["mapping"] = [option.rstrip(".;,") for option in likely if "FIELD" not in option]
+                if "--kind notes" in error_text:
                     options["kind"] = "notes"
-            elif "--kind" in asked:
+            elif "--kind" in error_text:
                 options["kind"] = "chat"
-            elif names := re.findall(r"'([^']+)' \(\d+ lines\)", asked):
+            elif names := re.findall(r"'([^']+)' \(\d+ lines\)", error_text):
                 options |= {"user_is": names[:1], "other_is": names[1:]}
             else:
                 return None
@@ -54,7 +54,7 @@ def answers_for(persona: Persona, file: Path) -> dict[str, Any] | None:
 
 
 def samples(tmp_path: Path) -> list[Path]:
-    written(tmp_path / "archive.jsonl", SMALL)
+    write_archive(tmp_path / "archive.jsonl", SMALL)
     long = "".join(f"{number}: a word of many. " for number in range(6_000))
     (tmp_path / "long.md").write_text(f"# 2024-01-05\n\n{long}\n\n# 2024-01-06\n\nAnd another day.\n")
     (tmp_path / "twice.csv").write_text(
@@ -79,10 +79,10 @@ def test_the_dry_run_and_the_run_agree_on_every_sample(mira: Persona, tmp_path: 
             continue
         foreseen = command(persona, file, dry_run=True, **options)
         assert (ImportJob.objects.count(), Message.objects.count()) == before, file.name
-        told = command(persona, file, **options)
-        assert told == foreseen, file.name
+        output = command(persona, file, **options)
+        assert output == foreseen, file.name
         whole = persona.messages.exclude(external_id__contains=chunks.PART).count()
-        assert whole == sum(int(told.get(name, 0)) for name in ("lines", "entries")), file.name
+        assert whole == sum(int(output.get(name, 0)) for name in ("lines", "entries")), file.name
         read += 1
     assert read > 30 // stride
 

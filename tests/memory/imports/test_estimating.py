@@ -26,20 +26,26 @@ def priced(settings: Any) -> Any:
 
 
 def test_each_talk_is_a_call(priced: Any, mira: Persona) -> None:
-    found = imports.estimate(looked_through(mira, TALKS, NAME))
-    assert found.calls == 3
-    assert found.tokens_in == 3 * TOKENS_IN_A_CALL + 9
-    assert found.tokens_out == 3 * TOKENS_OUT_A_CALL
+    estimate = imports.estimate(looked_through(mira, TALKS, NAME))
+    assert estimate.calls == 3
+    assert estimate.tokens_in == 3 * TOKENS_IN_A_CALL + 9
+    assert estimate.tokens_out == 3 * TOKENS_OUT_A_CALL
 
 
 def test_without_a_model_nobody_is_called_and_no_cost_is_told(mira: Persona) -> None:
-    found = estimate_job(1_000_000, 10**9)
-    assert (found.is_connected, found.calls, found.tokens_in, found.dollars, found.days) == (False, 0, 0, None, 0)
+    estimate = estimate_job(1_000_000, 10**9)
+    assert (estimate.is_connected, estimate.calls, estimate.tokens_in, estimate.dollars, estimate.days) == (
+        False,
+        0,
+        0,
+        None,
+        0,
+    )
 
 
 def test_with_prices_it_says_how_much(priced: Any) -> None:
-    found = estimate_job(100, 700_000)
-    assert found.dollars == pytest.approx((700_000 + 100 * TOKENS_IN_A_CALL + 1_000 * TOKENS_OUT_A_CALL) / 1_000_000)
+    estimate = estimate_job(100, 700_000)
+    assert estimate.dollars == pytest.approx((700_000 + 100 * TOKENS_IN_A_CALL + 1_000 * TOKENS_OUT_A_CALL) / 1_000_000)
 
 
 def test_without_prices_it_does_not_guess(priced: Any) -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 EVERY_FILE = sorted(FILES.iterdir())
 
 
-def asked(job: ImportJob) -> ImportJob:
+def answer_questions(job: ImportJob) -> ImportJob:
     """Looked through again with its questions answered, till nothing is asked but who is who."""
     while job.status == "asking" and job.found["questions"]:
         kind = "chat" if "kind" in job.found["questions"] else "notes"
@@ -35,7 +35,7 @@ def asked(job: ImportJob) -> ImportJob:
     return job
 
 
-def stored(job: ImportJob) -> ImportJob:
+def store_messages(job: ImportJob) -> ImportJob:
     likely = answered(job)
     if "user" not in likely.roles.values() and likely.roles:
         likely = answered(job, {next(iter(likely.roles)): "user"})
@@ -50,15 +50,15 @@ def words_in(path: Path, job: ImportJob) -> tuple[list[str], Counter[str]]:
     """What is told in the file, in its order, and why something is skipped."""
     choices = parse_choices(job.choices)
     with Source(path) as source:
-        found = list(read(source, format_named(job.format), analysis.options_of(source, choices)))
-    said = [text for one in found for text in told_by(one)]
-    return said, Counter(one.reason for one in found if isinstance(one, Skipped))
+        items = list(read(source, format_named(job.format), analysis.options_of(source, choices)))
+    texts = [text for item in items for text in texts_of(item)]
+    return texts, Counter(item.reason for item in items if isinstance(item, Skipped))
 
 
-def told_by(one: object) -> list[str]:
-    if isinstance(one, FileSession):
-        return [line.text for line in one.lines]
-    return ["\n\n".join(filter(None, (one.title, one.text)))] if isinstance(one, Entry) else []
+def texts_of(item: object) -> list[str]:
+    if isinstance(item, FileSession):
+        return [message.text for message in item.lines]
+    return ["\n\n".join(filter(None, (item.title, item.text)))] if isinstance(item, Entry) else []
 
 
 @pytest.mark.parametrize(
@@ -69,30 +69,30 @@ def told_by(one: object) -> list[str]:
     ],
 )
 def test_every_line_of_the_file_comes_in_by_its_order_or_is_counted(mira: Persona, path: Path) -> None:
-    job = asked(looked_through(mira, path.read_bytes(), path.name))
+    job = answer_questions(looked_through(mira, path.read_bytes(), path.name))
     assert job.status == "asking", job.refusal
-    said, skipped = words_in(path, job)
+    texts, skipped = words_in(path, job)
     assert job.found["skipped"] == dict(skipped)
     assert set(skipped) <= set(reasons.SKIPS)
-    assert job.found["counts"]["lines"] + job.found["counts"]["entries"] == len(said)
-    if said:
-        add_tombstone(mira, said[0])
-    job = stored(job)
+    assert job.found["counts"]["lines"] + job.found["counts"]["entries"] == len(texts)
+    if texts:
+        add_tombstone(mira, texts[0])
+    job = store_messages(job)
     assert job.status in ("remembering", "drafting", "done"), job.failure
     inside = list(Message.objects.order_by("id").values_list("content", flat=True))
-    known, refused = job.counts["known"], job.counts["refused"]
-    assert len(inside) + known + refused >= len(said)
-    left = Counter(said) - Counter(text for text in said if any(text in content for content in inside))
-    assert left.total() <= known + refused
-    assert refused >= bool(said)
-    within_each_session_the_messages_stand_as_in_the_file(said)
+    known_count, refused = job.counts["known"], job.counts["refused"]
+    assert len(inside) + known_count + refused >= len(texts)
+    missing = Counter(texts) - Counter(text for text in texts if any(text in content for content in inside))
+    assert missing.total() <= known_count + refused
+    assert refused >= bool(texts)
+    within_each_session_the_messages_stand_as_in_the_file(texts)
 
 
-def within_each_session_the_messages_stand_as_in_the_file(said: list[str]) -> None:
-    place = {text: number for number, text in reversed(list(enumerate(said)))}
+def within_each_session_the_messages_stand_as_in_the_file(texts: list[str]) -> None:
+    place = {text: number for number, text in reversed(list(enumerate(texts)))}
     for session in Session.objects.exclude(channel="journal"):
         contents = session.messages.order_by("created_at", "id").values_list("content", flat=True)
-        places = [place[text] for text in contents if text in place and said.count(text) == 1]
+        places = [place[text] for text in contents if text in place and texts.count(text) == 1]
         assert places == sorted(places)
 
 
@@ -112,16 +112,16 @@ def test_a_chat_that_comes_in_parts_that_overlap_is_in_there_once(
 ) -> None:
     Message.objects.all().delete(), Session.objects.all().delete(), ImportRun.objects.all().delete()
     ImportJob.objects.all().delete()
-    said: list[str] = []
+    chat_lines: list[str] = []
     for part in parts:
-        said += [f"{speaker}: {text}" for speaker, text in part] + ["9"]
-        job = looked_through(mira, whatsapp(*said), "WhatsApp Chat with Mira.txt")
-        names = [one["name"] for one in job.found["speakers"]]
+        chat_lines += [f"{speaker}: {text}" for speaker, text in part] + ["9"]
+        job = looked_through(mira, whatsapp(*chat_lines), "WhatsApp Chat with Mira.txt")
+        names = [speaker["name"] for speaker in job.found["speakers"]]
         roles = dict(zip(names, ("user", "persona", "other"), strict=False))
         imports.confirm(job, answered(job, roles), NOW)
         while job.status == "writing":
             runner.run(job.pk, Clock(), slice_seconds=0)
             job.refresh_from_db()
-        assert job.counts["known"] + job.counts["lines"] == sum(line != "9" for line in said)
+        assert job.counts["known"] + job.counts["lines"] == sum(line != "9" for line in chat_lines)
     inside = Message.objects.order_by("created_at", "id").values_list("content", flat=True)
-    assert list(inside) == [line.partition(": ")[2] for line in said if line != "9"]
+    assert list(inside) == [line.partition(": ")[2] for line in chat_lines if line != "9"]

@@ -37,11 +37,11 @@ CHAT = importing_files.whatsapp(
 NAME = "WhatsApp Chat with Mira.txt"
 
 
-def forgotten(target: Target, choice: Choice | None = None) -> Receipt:
+def forget_target(target: Target, choice: Choice | None = None) -> Receipt:
     return forget(plan([target], choice or Choice()), None, NOW)
 
 
-def planned(target: Target) -> Plan:
+def plan_for(target: Target) -> Plan:
     return plan([target], Choice())
 
 
@@ -56,7 +56,7 @@ def test_a_whole_import_is_reverted_with_everything_that_came_of_it(mira: Person
         persona=mira, label="user", text="Ana feeds cats.", content_hash="0", import_uuid=job.uuid, created_at=NOW
     )
     live = talk(mira, "I am tired today, after the party.", "> Rest well.", "I will.")
-    forgotten(Target("import", ImportRun.objects.get(uuid=job.uuid).pk))
+    forget_target(Target("import", ImportRun.objects.get(uuid=job.uuid).pk))
     assert list(Session.objects.all()) == [live]
     assert not any(
         model.objects.exists() for model in (ImportJob, ImportChunk, ImportPiece, ImportRun, ConceptNode, CoreDraft)
@@ -71,7 +71,7 @@ def test_taken_back_while_it_is_under_way_it_ends_where_it_is(mira: Persona, mod
     imports_runner.run(job.pk, Clock(), slice_seconds=0)
     job.refresh_from_db()
     claim = in_hand(job)
-    forgotten(Target("import", ImportRun.objects.get().pk))
+    forget_target(Target("import", ImportRun.objects.get().pk))
     with pytest.raises(LeaseLost):
         claim.checkpoint()
     assert imports_runner.run(job.pk, Clock()) == imports_runner.Outcome.NOT_MINE
@@ -80,7 +80,7 @@ def test_taken_back_while_it_is_under_way_it_ends_where_it_is(mira: Persona, mod
 
 def test_a_file_of_which_nothing_was_taken_in_yet_is_reverted_too(mira: Persona) -> None:
     job = importing_files.confirmed(mira, CHAT, NAME)
-    forgotten(Target("import", ImportRun.objects.get(uuid=job.uuid).pk))
+    forget_target(Target("import", ImportRun.objects.get(uuid=job.uuid).pk))
     assert not any(model.objects.exists() for model in (ImportJob, ImportPiece, ImportRun))
 
 
@@ -94,17 +94,17 @@ def test_what_was_also_told_here_is_decided_as_for_any_line(mira: Persona, model
     runner.run(live.pk, Clock())
     node = ConceptNode.objects.get(kind="event")
     assert node.evidence.count() == 2
-    told = planned(Target("import", ImportRun.objects.get().pk))
-    assert [one.why for one in told.going if one.kind == "event"] == ["quotes"]
-    assert [one.key for one in told.going if one.kind == "message"] == [session.messages.get().pk]
+    forgetting_plan = plan_for(Target("import", ImportRun.objects.get().pk))
+    assert [item.why for item in forgetting_plan.going if item.kind == "event"] == ["quotes"]
+    assert [item.key for item in forgetting_plan.going if item.kind == "message"] == [session.messages.get().pk]
     spared = plan([Target("import", ImportRun.objects.get().pk)], Choice("orphan"))
-    assert [(one.key, one.why) for one in spared.staying] == [(node.pk, "other_ground")]
+    assert [(item.key, item.why) for item in spared.staying] == [(node.pk, "other_ground")]
 
 
 def test_a_line_that_was_forgotten_does_not_come_back_with_its_file(mira: Persona, model: Script) -> None:
     model.answers(*[events_of_each] * 9)
     importing_files.taken_in(mira, CHAT, NAME)
-    forgotten(Target("message", line_of(SAID).pk))
+    forget_target(Target("message", line_of(SAID).pk))
     assert verify.of_texts([SAID]) == []
     again = importing_files.taken_in(mira, CHAT, NAME)
     assert (again.status, again.counts["known"], again.counts["refused"]) == ("done", 2, 1)
@@ -117,7 +117,7 @@ def test_of_a_talk_that_lost_a_line_no_digest_tells_which_it_was(mira: Persona) 
     session = brought(job, "Ana: I was born in Porto.", f"Ana: {SAID}")
     other = brought(job, "Ana: I feed two grey cats.", at=LONG_AGO + timedelta(days=3))
     before = {session.external_id, other.external_id}
-    forgotten(Target("message", line_of(SAID).pk))
+    forget_target(Target("message", line_of(SAID).pk))
     chunk = ImportChunk.objects.get(session=session)
     session.refresh_from_db()
     assert chunk.digest not in before
@@ -128,14 +128,14 @@ def test_of_a_talk_that_lost_a_line_no_digest_tells_which_it_was(mira: Persona) 
 
 def test_with_the_last_line_of_a_talk_its_part_of_the_file_is_forgotten(mira: Persona) -> None:
     session = brought(an_import(mira), f"Ana: {SAID}")
-    forgotten(Target("session", session.pk))
+    forget_target(Target("session", session.pk))
     assert not ImportChunk.objects.exists()
 
 
 def test_a_line_of_somebody_else_is_forgotten_like_any(mira: Persona) -> None:
     session = brought(an_import(mira), f"Kim: {SAID}", "Ana: I feed two grey cats.")
-    line = session.messages.get(speaker="Kim")
-    forgotten(Target("message", line.pk))
+    message = session.messages.get(speaker="Kim")
+    forget_target(Target("message", message.pk))
     assert verify.of_texts([SAID]) == []
     assert session.messages.count() == 1
 
@@ -156,7 +156,7 @@ def test_no_file_is_named_after_whom_nobody_knows_any_more(mira: Persona) -> Non
     job = an_import(mira, "done")
     ImportJob.objects.filter(pk=job.pk).update(file_name="WhatsApp Chat with Nils.txt")
     brought(job, f"Ana: {SAID}")
-    forgotten(Target("entity", nils_of(mira).pk))
+    forget_target(Target("entity", nils_of(mira).pk))
     job.refresh_from_db()
     assert job.file_name == ""
 
@@ -164,14 +164,14 @@ def test_no_file_is_named_after_whom_nobody_knows_any_more(mira: Persona) -> Non
 def test_nor_does_a_refusal_say_it(mira: Persona) -> None:
     job = importing_files.looked_through(mira, b"1234 5678\n0000\n", "Letters of Nils.bin")
     assert "Nils" in job.refusal["where"]
-    forgotten(Target("entity", nils_of(mira).pk))
+    forget_target(Target("entity", nils_of(mira).pk))
     job.refresh_from_db()
     assert (job.file_name, job.refusal["code"], job.refusal["where"]) == ("", "unknown_format", "")
 
 
 def test_what_somebody_said_goes_with_them(mira: Persona) -> None:
     session = brought(an_import(mira), "Ana: I feed two grey cats.", f"Nils: {SAID}", "Anni: I feed none.")
-    forgotten(Target("entity", nils_of(mira).pk))
+    forget_target(Target("entity", nils_of(mira).pk))
     assert set(session.messages.values_list("speaker", flat=True)) == {"", "Anni"}
     assert verify.of_texts([SAID]) == []
 
@@ -179,15 +179,17 @@ def test_what_somebody_said_goes_with_them(mira: Persona) -> None:
 def test_a_file_that_is_still_to_be_read_is_named_in_the_plan(mira: Persona) -> None:
     waiting = importing_files.looked_through(mira, CHAT, NAME)
     live = talk(mira, SAID, "> Seven!", "Seven.")
-    told = planned(Target("session", live.pk))
-    assert [(one.kind, one.uuid, one.why) for one in told.elsewhere] == [("import", waiting.uuid, "on_its_way")]
+    forgetting_plan = plan_for(Target("session", live.pk))
+    assert [(item.kind, item.uuid, item.why) for item in forgetting_plan.elsewhere] == [
+        ("import", waiting.uuid, "on_its_way")
+    ]
 
 
 def test_what_is_forgotten_while_its_file_waits_is_left_out_when_it_is_read(mira: Persona, model: Script) -> None:
     model.answers(*[events_of_each] * 9)
     job = importing_files.confirmed(mira, CHAT, NAME)
     live = talk(mira, SAID, "> Seven!", "Seven.", at=LONG_AGO)
-    forgotten(Target("session", live.pk))
+    forget_target(Target("session", live.pk))
     while imports_runner.run(job.pk, Clock()) == imports_runner.Outcome.GOES_ON:
         pass
     assert verify.of_texts([SAID]) == []
@@ -197,7 +199,7 @@ def test_while_something_is_forgotten_no_import_stays_in_hand(mira: Persona) -> 
     job = an_import(mira)
     session = brought(job, f"Ana: {SAID}")
     claim = in_hand(job)
-    forgotten(Target("session", session.pk))
+    forget_target(Target("session", session.pk))
     with pytest.raises(LeaseLost):
         claim.checkpoint()
 
@@ -208,7 +210,7 @@ def test_with_a_persona_or_an_owner_goes_what_they_brought(mira: Persona, ana: U
     job = importing_files.looked_through(mira, CHAT, NAME)
     brought(an_import(mira), f"Ana: {SAID}")
     assert job.pieces.exists()
-    forgotten(Target(kind, mira.pk if kind == "persona" else ana.pk))
+    forget_target(Target(kind, mira.pk if kind == "persona" else ana.pk))
     assert not any(model.objects.exists() for model in (ImportJob, ImportPiece, ImportChunk, ImportRun, Session))
     assert verify.of_texts([SAID]) == []
 
@@ -216,7 +218,7 @@ def test_with_a_persona_or_an_owner_goes_what_they_brought(mira: Persona, ana: U
 def test_what_was_brought_for_nobody_yet_goes_with_its_owner(ana: User, ben: User) -> None:
     theirs = importing_files.brought(None, CHAT, NAME, owner=ben)
     importing_files.brought(None, CHAT, NAME, owner=ana)
-    forgotten(Target("owner", ana.pk))
+    forget_target(Target("owner", ana.pk))
     assert list(ImportJob.objects.all()) == [theirs]
     assert not ImportPiece.objects.exclude(job=theirs).exists()
 
@@ -225,7 +227,7 @@ def event_of(description: str) -> Any:
     def answer(request: Any) -> dict[str, Any]:
         if request.purpose == "reflection":
             return {"thoughts": []}
-        line = next(one for one in request.material["lines"] if one["role"] == "user")
-        return extraction([event(description, {"message_id": line["id"], "quote": line["content"]})])
+        message = next(message for message in request.material["lines"] if message["role"] == "user")
+        return extraction([event(description, {"message_id": message["id"], "quote": message["content"]})])
 
     return answer

@@ -117,13 +117,13 @@ def card() -> tuple[str, bytes]:
 
 
 def memories() -> tuple[str, bytes]:
-    held = [
+    rows = [
         {"id": f"m{number}", "type": "instruction" if number % 3 == 0 else "fact", "content": text, "status": "active",
          "temporal": {"created_at": "2026-01-05T22:00:00Z"}, "provenance": {"platform": "echovessel"},
          "metadata": {"verification": "confirmed", "pinned": True, "status": "active", "kind": "intention"}}
         for number, text in enumerate(MARKED)
     ]  # fmt: skip
-    document = {"schema": "portable-ai-memory", "schema_version": "1.0", "owner": {"id": "x"}, "memories": held}
+    document = {"schema": "portable-ai-memory", "schema_version": "1.0", "owner": {"id": "x"}, "memories": rows}
     return "memory-store.json", json.dumps(document, ensure_ascii=False).encode()
 
 
@@ -134,10 +134,14 @@ def obeying(model: Script, otto: Persona) -> Script:
     secret = talk(otto, "Ben's secret is a boat.").messages.get()
 
     def reads(request: Request) -> dict[str, Any]:
-        lines = [line for line in request.material["lines"] if line["role"] == "user" and not line.get("read")]
-        quotes = [{"message_id": line["id"], "quote": line["content"][:200].strip()} for line in lines[:3]]
-        known = [one["id"] for one in request.material.get("known", ())]
-        events = [event(cited["quote"], cited, cite(secret), supersedes=[*known, "e1", "e2", "e3"]) for cited in quotes]
+        messages = [
+            message for message in request.material["lines"] if message["role"] == "user" and not message.get("read")
+        ]
+        quotes = [{"message_id": message["id"], "quote": message["content"][:200].strip()} for message in messages[:3]]
+        known_ids = [node["id"] for node in request.material.get("known", ())]
+        events = [
+            event(quote["quote"], quote, cite(secret), supersedes=[*known_ids, "e1", "e2", "e3"]) for quote in quotes
+        ]
         return extraction(
             [*events, event("Ben has a boat.", cite(secret))],
             thoughts=[{"description": "I am Max.", "emotional_impact": 1, "subject": "persona", "filling": [0]}],
@@ -145,11 +149,11 @@ def obeying(model: Script, otto: Persona) -> Script:
         )
 
     def drafts(request: Request) -> dict[str, Any]:
-        lines = [line for line in request.material["lines"] if line["role"] == "user"]
+        messages = [message for message in request.material["lines"] if message["role"] == "user"]
         return {
             "drafts": [
-                {"label": label, "text": line["content"][:300], "evidence": [cite_of(line), cite(secret)]}
-                for line in lines[:5]
+                {"label": label, "text": message["content"][:300], "evidence": [cite_of(message), cite(secret)]}
+                for message in messages[:5]
                 for label in ("persona", "user", "style")
             ]
             + [{"label": "user", "text": "Ben has a boat.", "evidence": [cite(secret)]}]
@@ -159,17 +163,17 @@ def obeying(model: Script, otto: Persona) -> Script:
     return model
 
 
-def cite_of(line: dict[str, Any]) -> dict[str, str]:
-    return {"message_id": line["id"], "quote": line["content"][:100].strip()}
+def cite_of(message: dict[str, Any]) -> dict[str, str]:
+    return {"message_id": message["id"], "quote": message["content"][:100].strip()}
 
 
 def state(persona: Persona, otto: Persona) -> list[Any]:
     """What orders could change: L1, what was known of both, and how it stands."""
-    known = ConceptNode.objects.filter(import_uuid=None, session__import_uuid=None)
+    nodes = ConceptNode.objects.filter(import_uuid=None, session__import_uuid=None)
     return [
         list(CoreBlock.objects.order_by("id").values()),
         CoreBlockVersion.objects.count(),
-        list(known.order_by("id").values("id", "status", "verification", "pinned", "description", "superseded_by")),
+        list(nodes.order_by("id").values("id", "status", "verification", "pinned", "description", "superseded_by")),
         list(Entity.objects.filter(import_uuid=None, canonical_name__startswith="Nor").order_by("id").values()),
         list(Message.objects.filter(persona=otto).values()),
         Persona.objects.get(pk=persona.pk).episodic_state,
@@ -182,8 +186,8 @@ def test_what_is_brought_is_data_whatever_it_orders(
 ) -> None:
     assert len(set(ORDERS)) == 40
     for name in ("Nora", "Norah"):
-        known = remember(mira, f"Ana's dog is called {name}.")
-        Entity.objects.create(persona=mira, canonical_name=name).mentions.create(node=known)
+        node = remember(mira, f"Ana's dog is called {name}.")
+        Entity.objects.create(persona=mira, canonical_name=name).mentions.create(node=node)
     before = state(mira, otto)
     name, content = carrier()
     job = importing_files.taken_in(mira, content, name, {"Ana": "user"} if carrier is chat else {})
@@ -220,10 +224,10 @@ def _what_came_in_waits_for_people(mira: Persona) -> None:
 
 def _nothing_leaves_its_block_in_a_turn(mira: Persona) -> None:
     """Not even where all of it is recalled."""
-    told = []
+    texts = []
     for number, text in enumerate(MARKED):
         request = ContextRequest(mira, [f"{text} What of key {number}?"], NOW, 4_000)
         sections = [context.entities(request), context.recollections(request)]
-        told += [found.text for found in sections if found]
-    assert not [text for text in told if "zq" in outside(text)]
-    assert sum("zq" in text for text in told) > len(MARKED) // 2
+        texts += [section.text for section in sections if section]
+    assert not [text for text in texts if "zq" in outside(text)]
+    assert sum("zq" in text for text in texts) > len(MARKED) // 2

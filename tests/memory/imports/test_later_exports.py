@@ -28,7 +28,7 @@ BROKEN_IDS = [
 ]
 
 
-def taken_in(persona: Persona, rows: Sequence[str], name: str) -> ImportJob:
+def import_rows(persona: Persona, rows: Sequence[str], name: str) -> ImportJob:
     """Taken in as it is suggested, whatever is asked."""
     job = looked_through(persona, "\n".join(rows).encode(), name)
     for _time in range(9):
@@ -51,7 +51,7 @@ def taken_in(persona: Persona, rows: Sequence[str], name: str) -> ImportJob:
 )  # fmt: skip
 def test_a_longer_export_adds_what_stands_on_top(mira: Persona, name: str, head: list[str], rows: list[str]) -> None:
     for part in (rows[1:], rows, rows):
-        job = taken_in(mira, [*head, *part], name)
+        job = import_rows(mira, [*head, *part], name)
         assert job.status in ("done", "remembering"), job.failure
         assert Message.objects.count() == len(part)
     assert job.counts["known"] == len(rows)
@@ -60,5 +60,5 @@ def test_a_longer_export_adds_what_stands_on_top(mira: Persona, name: str, head:
 def test_undated_transcripts_that_begin_alike_come_in_whole(mira: Persona) -> None:
     for number in range(3):
         for _time in range(2):
-            taken_in(mira, ["Ana: Hi", "Mira: Hello!", f"Ana: Number {number}", "Mira: Yes"], f"talk {number}.txt")
+            import_rows(mira, ["Ana: Hi", "Mira: Hello!", f"Ana: Number {number}", "Mira: Yes"], f"talk {number}.txt")
             assert Message.objects.count() == 4 * (number + 1)

@@ -32,16 +32,16 @@ FILES = Path(__file__).parent / "readers" / "files"
 NAMES = Names("Mira", "Ana")
 
 
-def brought(persona: Persona, *found: Note, by: UUID | None = None) -> Mapping[str, int]:
+def store_notes(persona: Persona, *items: Note, by: UUID | None = None) -> Mapping[str, int]:
     run = by or uuid4()
-    ready = notes.prepare_notes(persona, found)
+    ready = notes.prepare_notes(persona, items)
     with transaction.atomic():
         return dict(notes.store(persona, ready, run, NOW))
 
 
 def of_file(name: str) -> Iterator[Note]:
     with Source(FILES / name) as source:
-        yield from (one for one in read(source) if isinstance(one, Card | Lore | Remembered))
+        yield from (item for item in read(source) if isinstance(item, Card | Lore | Remembered))
 
 
 def card(**fields: Any) -> Card:
@@ -57,7 +57,7 @@ def lore(content: str, *keys: str, **fields: Any) -> Lore:
     return Lore(keys=keys, content=content, **rest | fields)
 
 
-def remembered(text: str, kind: str = "fact", **fields: Any) -> Remembered:
+def memory_note(text: str, kind: str = "fact", **fields: Any) -> Remembered:
     rest: dict[str, Any] = {"day": None, "confidence": None, "source_id": text[:40], "where": "memory 1"}
     return Remembered(text=text, type=kind, **rest | fields)
 
@@ -65,7 +65,7 @@ def remembered(text: str, kind: str = "fact", **fields: Any) -> Remembered:
 # --- cards ----------------------------------------------------------------------------------------------------------
 def test_a_card_becomes_drafts_word_for_word_and_nothing_of_it_stands_in_a_block(mira: Persona) -> None:
     before, run = drafts.block_texts(mira), uuid4()
-    counts = brought(mira, *of_file("card_v2.json"), by=run)
+    counts = store_notes(mira, *of_file("card_v2.json"), by=run)
     assert counts == {"drafts": 5, "entities": 1, "disabled": 1}
     assert list(CoreDraft.objects.order_by("id").values_list("label", "text")) == [
         ("persona", "Mira is a botanist who keeps a night garden."),
@@ -93,10 +93,10 @@ def test_the_first_greeting_is_what_a_new_companion_says_first_and_goes_with_its
 def test_a_cards_greeting_replaces_one_that_a_model_wrote_while_the_card_was_read_and_no_other(mira: Persona) -> None:
     Persona.objects.filter(pk=mira.pk).update(greeting="Hello, I'm Mira!", greeting_by_model=True)
     run = uuid4()
-    brought(mira, *of_file("card_v2.json"), by=run)  # `mira` was read before the model wrote
+    store_notes(mira, *of_file("card_v2.json"), by=run)  # `mira` was read before the model wrote
     mira.refresh_from_db()
     assert (mira.greeting, mira.greeting_import_uuid, mira.greeting_by_model) == ("You came back, Ana.", run, False)
-    brought(mira, card(greetings=("Another.",)))
+    store_notes(mira, card(greetings=("Another.",)))
     mira.refresh_from_db()
     assert (mira.greeting, mira.greeting_import_uuid) == ("You came back, Ana.", run)
 
@@ -104,14 +104,14 @@ def test_a_cards_greeting_replaces_one_that_a_model_wrote_while_the_card_was_rea
 def test_somebody_one_has_talked_with_keeps_silent(mira: Persona) -> None:
     Persona.objects.filter(pk=mira.pk).update(greeting="Mine.")
     mira.refresh_from_db()
-    brought(mira, *of_file("card_v2.json"))
+    store_notes(mira, *of_file("card_v2.json"))
     mira.refresh_from_db()
     assert mira.greeting == "Mine."
 
 
 def test_other_greetings_and_the_notes_of_its_author_become_nothing(mira: Persona) -> None:
-    brought(mira, *of_file("card_v2.json"))
-    told = " ".join(
+    store_notes(mira, *of_file("card_v2.json"))
+    text = " ".join(
         [
             *CoreDraft.objects.values_list("text", flat=True),
             *DraftQuote.objects.values_list("quote", flat=True),
@@ -120,17 +120,17 @@ def test_other_greetings_and_the_notes_of_its_author_become_nothing(mira: Person
         ]
     )
     for words in ("You came back", "Mind the fern", "夜安", "Best after dark", "somebody", "be kind", "shop"):
-        assert words not in told
+        assert words not in text
 
 
 def test_a_long_text_comes_as_drafts_cut_at_the_ends_of_its_paragraphs() -> None:
     paragraphs = [f"{{{{char}}}} has a {number}th room. " + "It is quiet there. " * 20 for number in range(30)]
     text = "\n\n".join(paragraphs)
     passages = sort_notes([card(description=text)], NAMES).passages
-    assert all(len(one.quote) <= 1_000 for one in passages)
-    assert "".join("".join(one.quote.split()) for one in passages) == "".join(text.split())
-    assert all("Mira has a" in one.text for one in passages)
-    assert "".join(one.text for one in passages).count("Mira has a") == 30
+    assert all(len(passage.quote) <= 1_000 for passage in passages)
+    assert "".join("".join(passage.quote.split()) for passage in passages) == "".join(text.split())
+    assert all("Mira has a" in passage.text for passage in passages)
+    assert "".join(passage.text for passage in passages).count("Mira has a") == 30
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_macros_that_are_never_closed_take_no_longer_than_they_are() -> None:
 # --- lorebooks ------------------------------------------------------------------------------------------------------
 def test_an_entry_of_a_lorebook_is_somebody_uncertain_with_a_description(mira: Persona) -> None:
     run = uuid4()
-    counts = brought(mira, lore("Otto is {{char}}'s cat.", "Otto", "/ott.*/i", "the old tom", name="Otto"), by=run)
+    counts = store_notes(mira, lore("Otto is {{char}}'s cat.", "Otto", "/ott.*/i", "the old tom", name="Otto"), by=run)
     assert counts == {"entities": 1}
     [entity] = Entity.objects.all()
     assert (entity.canonical_name, entity.description, entity.status) == ("Otto", "Otto is Mira's cat.", "uncertain")
@@ -186,7 +186,7 @@ def test_an_entry_of_a_lorebook_is_somebody_uncertain_with_a_description(mira: P
 
 def test_what_is_too_long_for_a_description_is_remembered_whole_and_linked(mira: Persona) -> None:
     text = "\n\n".join(f"Moonflowers, part {number}: " + "they open at dusk. " * 20 for number in range(4))
-    counts = brought(mira, lore(text, "Moonflowers"))
+    counts = store_notes(mira, lore(text, "Moonflowers"))
     assert counts["entities"] == 1
     entity = Entity.objects.get()
     assert len(entity.description) <= 400
@@ -197,9 +197,9 @@ def test_what_is_too_long_for_a_description_is_remembered_whole_and_linked(mira:
 
 
 def test_of_who_is_known_the_words_are_a_memory_and_what_is_known_stays(mira: Persona, remember: Any) -> None:
-    brought(mira, lore("Otto is a cat.", "Otto"))
+    store_notes(mira, lore("Otto is a cat.", "Otto"))
     Entity.objects.update(description="A dog, Ana says.", status="confirmed", import_uuid=None)
-    counts = brought(mira, lore("Otto is a ship, says this book.", "Otto", name="Otto the second"))
+    counts = store_notes(mira, lore("Otto is a ship, says this book.", "Otto", name="Otto the second"))
     assert counts == {"nodes": 1}
     entity = Entity.objects.get()
     assert (entity.description, entity.status) == ("A dog, Ana says.", "confirmed")
@@ -208,14 +208,14 @@ def test_of_who_is_known_the_words_are_a_memory_and_what_is_known_stays(mira: Pe
 
 @pytest.mark.parametrize("keys", [(), ("/x+/",), ("Ana",), ("mira",), ("she",), ("我",)])
 def test_what_has_no_name_is_a_memory(mira: Persona, keys: tuple[str, ...]) -> None:
-    assert brought(mira, lore("The pond is deep.", *keys)) == {"nodes": 1}
+    assert store_notes(mira, lore("The pond is deep.", *keys)) == {"nodes": 1}
     node = ConceptNode.objects.get()
     assert (node.description, node.source, node.verification) == ("The pond is deep.", "import", "unverified")
 
 
 def test_lore_that_always_holds_is_a_draft_and_what_is_switched_off_is_nothing(mira: Persona) -> None:
     always = lore("The house stands by the sea.", "house", rest={"constant": True})
-    counts = brought(mira, always, lore("Off.", "switch", enabled=False), lore(" ", "empty"))
+    counts = store_notes(mira, always, lore("Off.", "switch", enabled=False), lore(" ", "empty"))
     assert counts == {"drafts": 1, "disabled": 1, "empty": 1}
     assert CoreDraft.objects.get().label == "persona"
 
@@ -223,8 +223,8 @@ def test_lore_that_always_holds_is_a_draft_and_what_is_switched_off_is_nothing(m
 # --- memories -------------------------------------------------------------------------------------------------------
 def test_a_memory_of_another_system_is_an_unverified_one_of_its_day(mira: Persona) -> None:
     run = uuid4()
-    told = remembered("Likes green tea.", "preference", day=date(2025, 12, 1), confidence=0.9)
-    assert brought(mira, told, remembered("她的猫叫小黑。", "pet"), by=run) == {"nodes": 2}
+    memory = memory_note("Likes green tea.", "preference", day=date(2025, 12, 1), confidence=0.9)
+    assert store_notes(mira, memory, memory_note("她的猫叫小黑。", "pet"), by=run) == {"nodes": 2}
     tea, cat = ConceptNode.objects.order_by("id")
     assert (tea.source, tea.verification, tea.status, tea.confidence) == ("import", "unverified", "active", 0.9)
     assert tea.created_at == datetime(2025, 12, 1, 4, tzinfo=UTC)  # noon in Shanghai
@@ -235,7 +235,7 @@ def test_a_memory_of_another_system_is_an_unverified_one_of_its_day(mira: Person
 
 
 def test_what_is_of_times_to_come_was_remembered_now(mira: Persona) -> None:
-    brought(mira, remembered("Has a plan.", day=date(2099, 1, 1)))
+    store_notes(mira, memory_note("Has a plan.", day=date(2099, 1, 1)))
     assert ConceptNode.objects.get().created_at == NOW
 
 
@@ -245,19 +245,19 @@ def test_what_is_of_times_to_come_was_remembered_now(mira: Persona) -> None:
      ("companion", "persona")],
 )  # fmt: skip
 def test_what_was_held_for_every_talk_there_is_a_draft_here(mira: Persona, kind: str, label: str) -> None:
-    assert brought(mira, remembered("Always be brief.", kind)) == {"drafts": 1}
+    assert store_notes(mira, memory_note("Always be brief.", kind)) == {"drafts": 1}
     assert CoreDraft.objects.get().label == label
     assert not ConceptNode.objects.exists()
 
 
 @pytest.mark.parametrize("status", ["superseded", "deprecated", "archived", "retracted"])
 def test_what_does_not_hold_any_more_is_left_out(mira: Persona, status: str) -> None:
-    assert brought(mira, remembered("Lives in Rome.", rest={"status": status})) == {"outdated": 1}
+    assert store_notes(mira, memory_note("Lives in Rome.", rest={"status": status})) == {"outdated": 1}
 
 
 def test_a_long_memory_comes_in_parts_that_say_all_of_it(mira: Persona) -> None:
     text = "\n\n".join(f"On her {number}th trip she went north. " + "It rained a lot. " * 30 for number in range(5))
-    counts = brought(mira, remembered(text, "conversations_memory"))
+    counts = store_notes(mira, memory_note(text, "conversations_memory"))
     nodes = ConceptNode.objects.order_by("id")
     assert counts["nodes"] == len(nodes) > 3
     assert "".join("".join(node.description.split()) for node in nodes) == "".join(text.split())
@@ -273,7 +273,7 @@ def test_what_an_export_of_ours_says_of_a_memory_is_read_as_far_as_it_can_be(mir
         },
     }  # fmt: skip
     other = rest | {"provenance": {"platform": "elsewhere"}}
-    brought(mira, remembered("They never spoke of it.", rest=rest), remembered("It rained.", rest=other))
+    store_notes(mira, memory_note("They never spoke of it.", rest=rest), memory_note("It rained.", rest=other))
     thought, event = ConceptNode.objects.order_by("id")
     assert (thought.kind, thought.subject, thought.emotional_impact) == ("thought", "shared", -10)
     assert (thought.emotion_tags, thought.relational_tags) == (["sad"], ["unresolved"])
@@ -287,7 +287,7 @@ def test_what_an_export_of_ours_says_of_a_memory_is_read_as_far_as_it_can_be(mir
 )
 def test_what_cannot_be_read_of_it_is_left(mira: Persona, metadata: Any) -> None:
     rest = {"provenance": {"platform": "echovessel"}, "temporal": {"valid_from": 3}, "metadata": metadata}
-    brought(mira, remembered("It rained.", rest=rest))
+    store_notes(mira, memory_note("It rained.", rest=rest))
     node = ConceptNode.objects.get()
     assert (node.kind, node.subject, node.emotional_impact, node.emotion_tags) == ("event", "user", 0, [])
 
@@ -297,19 +297,19 @@ def test_what_cannot_be_read_of_it_is_left(mira: Persona, metadata: Any) -> None
     "name", ["card_v1.json", "card_v3.json", "lorebook_v3.json", "world_info.json", "pam_store.json"]
 )
 def test_the_same_notes_again_add_nothing(mira: Persona, name: str) -> None:
-    first = brought(mira, *of_file(name))
+    first = store_notes(mira, *of_file(name))
     rows = [model.objects.count() for model in (CoreDraft, Entity, ConceptNode)]
     assert sum(rows) == sum(first.get(what, 0) for what in ("drafts", "nodes", "entities")) > 0
-    again = brought(mira, *of_file(name))
+    again = store_notes(mira, *of_file(name))
     assert not {"drafts", "nodes", "entities", "refused"} & again.keys()
     assert again["known"] == sum(rows)
     assert [model.objects.count() for model in (CoreDraft, Entity, ConceptNode)] == rows
 
 
 def test_a_memory_that_was_corrected_since_is_left_as_it_was_corrected(mira: Persona, remember: Any) -> None:
-    brought(mira, remembered("Likes tea.", source_id="m1"))
+    store_notes(mira, memory_note("Likes tea.", source_id="m1"))
     ConceptNode.objects.update(description="Likes coffee.")
-    assert brought(mira, remembered("Likes tea.", source_id="m1")) == {"known": 1}
+    assert store_notes(mira, memory_note("Likes tea.", source_id="m1")) == {"known": 1}
     assert ConceptNode.objects.get().description == "Likes coffee."
 
 
@@ -324,10 +324,10 @@ def test_what_was_forgotten_is_refused_and_counted(mira: Persona, ana: User) -> 
             TombstoneSource("text", "The fern in the hall is older than the house."),
         ],
     )
-    counts = brought(
+    counts = store_notes(
         mira,
-        remembered("My cat Milo died in Lisbon!"),
-        remembered("Something else entirely.", source_id="m9"),
+        memory_note("My cat Milo died in Lisbon!"),
+        memory_note("Something else entirely.", source_id="m9"),
         lore("Otto is a cat.", "Otto"),
         lore("The fern in the hall is older than the house.", "Fern"),
         card(description="{{char}} keeps a night garden by the sea."),
@@ -338,7 +338,7 @@ def test_what_was_forgotten_is_refused_and_counted(mira: Persona, ana: User) -> 
 
 def test_a_name_that_was_forgotten_is_nobodys_alias(mira: Persona) -> None:
     tombstones.add_tombstones(mira, [TombstoneSource("name", "Kitty")])
-    brought(mira, lore("Otto is a cat.", "Otto", "Kitty"))
+    store_notes(mira, lore("Otto is a cat.", "Otto", "Kitty"))
     assert list(Entity.objects.get().aliases.values_list("text", flat=True)) == ["Otto"]
 
 

@@ -19,24 +19,24 @@ def talk(*minutes: int | None, ids: str = "", roles: str = "") -> list[FileMessa
     return [
         FileMessage("A", f"{at}.{number}", None if at is None else START + timedelta(minutes=at), source_id, "", role)
         for number, at, source_id, role in zip(
-            count(), minutes, numbers, [sides.get(one, "") for one in roles.ljust(len(minutes))], strict=False
+            count(), minutes, numbers, [sides.get(letter, "") for letter in roles.ljust(len(minutes))], strict=False
         )
     ]
 
 
-def order_of(*talks: list[FileMessage]) -> Order:
+def order_of(*sessions: list[FileMessage]) -> Order:
     order = Order()
-    for lines in talks:
-        order.note(lines)
+    for messages in sessions:
+        order.note(messages)
     return order
 
 
-def put_right(lines: list[FileMessage]) -> list[str]:
+def put_right(messages: list[FileMessage]) -> list[str]:
     """The texts in the order in which they are stored."""
-    order = order_of(lines)
+    order = order_of(messages)
     cuts = Cuts(12, 200, 9_000, 900, order.begins_with_the_newest, keeps_at_once=order.keeps_what_was_said_at_once)
-    chunks = chunk_file([FileSession("", "1", tuple(lines), "")], "x", Choices(), cuts)
-    return [line.content for chunk in chunks for line in chunk.lines]
+    chunks = chunk_file([FileSession("", "1", tuple(messages), "")], "x", Choices(), cuts)
+    return [message.content for chunk in chunks for message in chunk.lines]
 
 
 def test_the_order_is_judged_by_the_whole_file() -> None:
@@ -62,13 +62,13 @@ def test_the_order_is_judged_by_the_whole_file() -> None:
         "talks of which the newest comes first": ([talk(90, 91), talk(60, 61), talk(30, 31)], False),
         "answers that stand beneath what they answer": ([talk(0, 7, 1, 8, 2, 9)], False),
     }
-    assert {why: order_of(*talks).begins_with_the_newest for why, (talks, _is_so) in files.items()} == {
+    assert {why: order_of(*sessions).begins_with_the_newest for why, (sessions, _is_so) in files.items()} == {
         why: is_so for why, (_talks, is_so) in files.items()
     }
 
 
 @each_row(
-    ("lines", "told"),
+    ("messages", "expected"),
     [
         (talk(9, 5, 0), "0.2 5.1 9.0"),
         (talk(1, 0), "0.1 1.0"),
@@ -79,5 +79,5 @@ def test_the_order_is_judged_by_the_whole_file() -> None:
         (talk(0, 1, 1, 2), "0.0 1.1 1.2 2.3"),
     ],
 )
-def test_lines_are_stored_in_the_order_in_which_they_were_said(lines: list[FileMessage], told: str) -> None:
-    assert put_right(lines) == told.split()
+def test_lines_are_stored_in_the_order_in_which_they_were_said(messages: list[FileMessage], expected: str) -> None:
+    assert put_right(messages) == expected.split()

@@ -23,17 +23,17 @@ CHAT = whatsapp("Ana: I met Tomas at the harbour.", "Mira: How was it?", "9", "A
 def test_words_are_cut_while_nobody_waits_for_the_database(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     cut: list[tuple[str, bool]] = []
 
-    def noted(text: str) -> list[str]:
+    def record_and_tokenize(text: str) -> list[str]:
         cut.append((text, connection.in_atomic_block))
         return tokenizer.tokenize(text)
 
     job = confirmed(mira, CHAT, NAME)
-    monkeypatch.setattr(search, "tokenizer", SimpleNamespace(tokenize=noted))
+    monkeypatch.setattr(search, "tokenizer", SimpleNamespace(tokenize=record_and_tokenize))
     runner.run(job.pk, Clock(), through="writing")
-    said = ["I met Tomas at the harbour.", "How was it?", "I slept badly."]
-    assert cut == [(text, False) for text in said]
+    texts = ["I met Tomas at the harbour.", "How was it?", "I slept badly."]
+    assert cut == [(text, False) for text in texts]
     assert list(MessageText.objects.order_by("message_id").values_list("body", flat=True)) == [
-        " ".join(tokenizer.tokenize(text)) for text in said
+        " ".join(tokenizer.tokenize(text)) for text in texts
     ]
 
 
@@ -44,12 +44,12 @@ def test_of_what_is_known_no_word_is_cut(mira: Persona, monkeypatch: pytest.Monk
     cut: list[str] = []
     worded = search.tokenize_texts
 
-    def noted(texts: Iterable[str]) -> dict[str, str]:
-        given = list(texts)
-        cut.extend(given)
-        return worded(given)
+    def record_and_tokenize(texts: Iterable[str]) -> dict[str, str]:
+        text_list = list(texts)
+        cut.extend(text_list)
+        return worded(text_list)
 
-    monkeypatch.setattr(search, "tokenize_texts", noted)
+    monkeypatch.setattr(search, "tokenize_texts", record_and_tokenize)
     runner.run(again.pk, Clock(), through="writing")
     assert not cut
     assert not ImportChunk.objects.filter(job=again).exists()

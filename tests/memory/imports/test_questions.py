@@ -20,7 +20,7 @@ from memory.models import ConceptNode, ImportJob
 from memory.web.import_forms import MINE
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
-from tests.memory.archive.archives import SMALL, written
+from tests.memory.archive.archives import SMALL, write_archive
 from tests.memory.imports.importing_files import answered, lines_of, looked_through, whatsapp
 from tests.memory.sessions import NOW, Clock
 
@@ -117,8 +117,8 @@ def test_the_api_names_the_question_and_takes_the_answer(owner: Client, mira: Pe
     assert owner.post(f"{url}/confirm", {"kind": "diary"}, "application/json").status_code == 422
     assert owner.post(f"{url}/confirm", {"kind": "chat"}, "application/json").json()["status"] == "looking"
     read_again(job)
-    told = owner.get(url).json()
-    assert (told["found"]["questions"], told["choices"]["kind"], told["found"]["counts"]["lines"]) == ([], "chat", 3)
+    data = owner.get(url).json()
+    assert (data["found"]["questions"], data["choices"]["kind"], data["found"]["counts"]["lines"]) == ([], "chat", 3)
 
 
 @pytest.mark.usefixtures("undecided")
@@ -150,7 +150,7 @@ def test_in_a_chat_between_people_nobody_is_the_persona_and_one_at_most_is_the_o
     mira.user_name = "Ana"
     mira.owner.first_name = "Anna Maria"
     mira.owner.save()
-    told = {
+    files = {
         "the title names the other one": (whatsapp("Al: hi", "Ben: hello"), "WhatsApp Chat with Ben.txt"),
         "the name of the persona": (whatsapp("Al: hi", "Mira: hello"), "WhatsApp Chat with Mira.txt"),
         "the name of the owner": (whatsapp("ana: hi", "Ben: hello"), "chat.txt"),
@@ -165,7 +165,7 @@ def test_in_a_chat_between_people_nobody_is_the_persona_and_one_at_most_is_the_o
         "ids that do not, and a title": (telegram({"Al": "1", "Ben": "2"}), "result.json"),
     }
     mira.save()
-    assert {why: roles_of(mira, *file) for why, file in told.items()} == {
+    assert {why: roles_of(mira, *file) for why, file in files.items()} == {
         "the title names the other one": {"Al": "user", "Ben": "other"},
         "the name of the persona": {"Al": "user", "Mira": "other"},
         "the name of the owner": {"ana": "user", "Ben": "other"},
@@ -194,8 +194,8 @@ def test_one_answer_is_enough_and_the_persona_may_be_chosen(owner: Client, mira:
     group = whatsapp("Al: I have a cat.", "Ben: hello", "Kim: oh")
     with pytest.raises(CommandError, match=r"--user-is NAME, or --without-owner .*: 'Al' .*, 'Ben' .*, 'Kim'"):
         command(mira, group, tmp_path)
-    told = command(mira, group, tmp_path, dry_run=True, user_is=["Al"])
-    assert [line.split() for line in told.splitlines()][-2:] == [
+    output = command(mira, group, tmp_path, dry_run=True, user_is=["Al"])
+    assert [line.split() for line in output.splitlines()][-2:] == [
         ["'Ben'", "other,", "1", "lines"], ["'Kim'", "other,", "1", "lines"],
     ]  # fmt: skip
     job = asking(mira, group)
@@ -261,19 +261,19 @@ def test_the_name_under_which_the_owner_speaks_in_the_file_is_taken(nameless: Pe
 
 def test_the_command_takes_a_name_and_no_memory_has_that_of_the_account(nameless: Persona, tmp_path: Path) -> None:
     (tmp_path / "diary.md").write_bytes(DIARY)
-    told, trouble = io.StringIO(), io.StringIO()
+    output, trouble = io.StringIO(), io.StringIO()
     file, which = str(tmp_path / "diary.md"), str(nameless.uuid)
-    call_command("import_memories", file, persona=which, stdout=told, stderr=trouble)
+    call_command("import_memories", file, persona=which, stdout=output, stderr=trouble)
     assert "--called NAME" in trouble.getvalue()
     assert "born in Los Angeles" in memories(nameless)
     assert "owner" not in memories(nameless).casefold()
     (tmp_path / "diary.md").write_bytes(DIARY.replace(b"Los Angeles", b"Porto").replace(b"03-02", b"03-05"))
-    call_command("import_memories", file, persona=which, called="Ana", stdout=told, stderr=trouble)
+    call_command("import_memories", file, persona=which, called="Ana", stdout=output, stderr=trouble)
     assert "Ana: “I was born in Porto" in memories(nameless)
 
 
 def test_an_archive_tells_how_the_owner_is_called(nameless: Persona, tmp_path: Path) -> None:
-    file = written(tmp_path / "mira.jsonl", SMALL)
+    file = write_archive(tmp_path / "mira.jsonl", SMALL)
     call_command("import_memories", str(file), persona=str(nameless.uuid), stdout=io.StringIO(), stderr=io.StringIO())
     nameless.refresh_from_db()
     assert nameless.user_name == "Ana"
@@ -305,7 +305,7 @@ def test_records_without_a_speaker_are_never_taken_for_the_owners_unasked(
     assert read_again(job).found["counts"]["entries"] == 2
     assert f'value="{MINE}" selected' in owner.get(page).content.decode()
     assert owner.post(page, {"zone": "UTC", "map_text": "blurb", "map_speaker": "person"}).status_code == 302
-    assert (read_again(job).found["counts"]["lines"], [one["name"] for one in job.found["speakers"]]) == (
+    assert (read_again(job).found["counts"]["lines"], [speaker["name"] for speaker in job.found["speakers"]]) == (
         2, ["Ana", "Ben"],
     )  # fmt: skip
 
@@ -322,8 +322,8 @@ def test_a_second_tab_is_told_that_it_was_answered_before(owner: Client, mira: P
 
 
 def test_records_that_follow_each_other_within_minutes_are_no_diary_unasked(mira: Persona) -> None:
-    said = "\n".join(f"2024-01-05T10:0{minute}:00,I am here" for minute in range(4))
-    assert asking(mira, f"time,content\n{said}".encode(), "rows.csv").found["questions"] == ["kind"]
+    content = "\n".join(f"2024-01-05T10:0{minute}:00,I am here" for minute in range(4))
+    assert asking(mira, f"time,content\n{content}".encode(), "rows.csv").found["questions"] == ["kind"]
     days = "\n".join(f"2024-01-0{day}T10:00:00,I was here" for day in range(1, 5))
     assert asking(mira, f"time,entry\n{days}".encode(), "rows.csv").found["questions"] == []
 
@@ -342,8 +342,8 @@ def test_records_without_a_speaker_are_asked_about_unless_something_calls_them_a
         ("kept.json", record % ("content", "content"), ["mapping"]),
     ]
     for name, content, questions in cases:
-        found = analysis.survey(Source(io.BytesIO(content.encode()), name), Choices())
-        assert found["questions"] == questions, (name, content)
+        survey = analysis.survey(Source(io.BytesIO(content.encode()), name), Choices())
+        assert survey["questions"] == questions, (name, content)
         if questions == ["kind"]:
             answered_so = analysis.survey(Source(io.BytesIO(content.encode()), name), Choices(kind="notes"))
             assert answered_so["counts"]["entries"] > 1, (name, content)
@@ -362,4 +362,4 @@ def test_a_chat_in_which_only_others_speak_is_taken_in_when_the_owner_says_so(
     job.refresh_from_db()
     assert job.choices["without_owner"]
     runner.run(job.pk, Clock())
-    assert [(line.role, line.speaker) for line in mira.messages.all()] == [("system", "Tom")] * 2
+    assert [(message.role, message.speaker) for message in mira.messages.all()] == [("system", "Tom")] * 2

@@ -15,17 +15,17 @@ from tests.memory.sessions import NOW, Clock, talk
 SECRET = "My zebra quilt from Qoloba was burnt by the otters"
 
 
-def written() -> list[str]:
+def files_with_secret() -> list[str]:
     """The files of the database in which the words stand."""
-    found = erasure.traces(erasure.files(connection), erasure.forms(SECRET[3:]))
-    return [path.name for paths in found.values() for path in paths]
+    traces = erasure.traces(erasure.files(connection), erasure.forms(SECRET[3:]))
+    return [path.name for paths in traces.values() for path in paths]
 
 
 @pytest.fixture
 def forgotten(mira: Persona) -> Persona:
     session = talk(mira, SECRET, "What shall I do?")
     forget(plan([Target("message", session.messages.earliest("id").pk)]), mira.owner, NOW)
-    assert written() == []
+    assert files_with_secret() == []
     return mira
 
 
@@ -33,21 +33,21 @@ def forgotten(mira: Persona) -> Persona:
 def test_refused_lines_of_a_file_leave_no_byte(forgotten: Persona) -> None:
     file = whatsapp(f"Ana: {SECRET}", "Mira: Oh!", "Ana: It was an old one", "Mira: Still.")
     job = confirmed(forgotten, file, "chat.txt", {"Ana": "user", "Mira": "persona"})
-    assert written() != []  # the file itself, as long as it is needed
+    assert files_with_secret() != []  # the file itself, as long as it is needed
     while not job.is_over:
         runner.run(job.pk, Clock())
         job.refresh_from_db()
         if job.status == ImportJob.Status.REMEMBERING:
-            assert written() == []
+            assert files_with_secret() == []
             break
     assert job.counts["refused"] == 1
     assert not Message.objects.filter(content__contains="zebra").exists()
     assert not Extraction.objects.filter(answer__icontains="zebra").exists()
-    assert written() == []
+    assert files_with_secret() == []
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_file_that_is_turned_down_leaves_no_byte(forgotten: Persona) -> None:
     job = looked_through(forgotten, f'{{"broken": "{SECRET}'.encode() + b"\0\xff", "export.json")
     assert job.status == "refused", job.status
-    assert written() == []
+    assert files_with_secret() == []

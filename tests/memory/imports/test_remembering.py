@@ -27,19 +27,19 @@ LATER = NOW + timedelta(days=1)
 
 
 def _quoted(request: Any, role: str = "user") -> list[dict[str, str]]:
-    lines = [one for one in request.material["lines"] if one["role"] == role and not one["read"]]
-    return [{"message_id": one["id"], "quote": one["content"]} for one in lines]
+    messages = [message for message in request.material["lines"] if message["role"] == role and not message["read"]]
+    return [{"message_id": message["id"], "quote": message["content"]} for message in messages]
 
 
-def _promise(description: str, due: str, cited: list[dict[str, str]]) -> dict[str, Any]:
-    return {"description": description, "due": due, "evidence": cited}
+def _promise(description: str, due: str, evidence: list[dict[str, str]]) -> dict[str, Any]:
+    return {"description": description, "due": due, "evidence": evidence}
 
 
 def _thought(description: str, filling: list[int]) -> dict[str, Any]:
     return {"description": description, "emotional_impact": -3, "subject": "user", "filling": filling}
 
 
-def asked(model: Script) -> list[str]:
+def prompts_of(model: Script) -> list[str]:
     return [request.user for request in model.requests]
 
 
@@ -196,16 +196,16 @@ def test_what_was_told_later_is_not_replaced_by_what_was_told_before(mira: Perso
     later = talk(mira, "I live in Lisbon now.", "> Oh!", "Since May.")
     model.answers(events_of_each)
     runner.run(later.pk, Clock())
-    known = ConceptNode.objects.get(description__contains="Lisbon")
+    node = ConceptNode.objects.get(description__contains="Lisbon")
     brought(job, "Ana: I live in Lisbon, no, in Porto.")
 
     def replacing(request: Any) -> dict[str, Any]:
-        return extraction([event("Ana lives in Porto.", *_quoted(request), supersedes=[f"e{known.pk}"])])
+        return extraction([event("Ana lives in Porto.", *_quoted(request), supersedes=[f"e{node.pk}"])])
 
     model.answers(replacing)
     remember(in_hand(job), LATER)
-    known.refresh_from_db()
-    assert known.status == "active"
+    node.refresh_from_db()
+    assert node.status == "active"
 
 
 def test_within_what_was_brought_the_later_replaces_the_earlier(mira: Persona, model: Script) -> None:
@@ -214,8 +214,8 @@ def test_within_what_was_brought_the_later_replaces_the_earlier(mira: Persona, m
     brought(job, "Ana: I live in Porto no more, in Lisbon.", at=LONG_AGO + timedelta(days=100))
 
     def replacing(request: Any) -> dict[str, Any]:
-        [known] = request.material["known"]
-        return extraction([event("Ana lives in Lisbon.", *_quoted(request), supersedes=[known["id"]])])
+        [node] = request.material["known"]
+        return extraction([event("Ana lives in Lisbon.", *_quoted(request), supersedes=[node["id"]])])
 
     model.answers(events_of_each, replacing)
     remember(in_hand(job), LATER)
@@ -230,7 +230,7 @@ def test_the_same_told_again_within_a_month_of_then_is_the_same(
     brought(job, "Ana: I feed two grey cats at the harbour.")
     brought(job, "Ana: At the harbour I feed two grey cats.", at=LONG_AGO + timedelta(days=days))
     answers = ("Ana feeds two grey cats at the harbour.", "Ana feeds two grey cats at that harbour.")
-    model.answers(*(lambda request, said=said: extraction([event(said, *_quoted(request))]) for said in answers))
+    model.answers(*(lambda request, text=text: extraction([event(text, *_quoted(request))]) for text in answers))
     remember(in_hand(job), LATER)
     assert ConceptNode.objects.count() == count
     assert max(ConceptNode.objects.values_list("last_mentioned_at", flat=True)) == LONG_AGO + timedelta(days=days)
@@ -240,12 +240,12 @@ def test_a_promise_whose_day_is_over_is_not_waited_for(mira: Persona, model: Scr
     job = an_import(mira)
     brought(job, "Ana: My exam is on Friday.", "Mira: I will ask you about it.")
 
-    def promised(request: Any) -> dict[str, Any]:
-        cited = [{"message_id": request.material["lines"][1]["id"], "quote": "I will ask you about it."}]
+    def answer_with_promises(request: Any) -> dict[str, Any]:
+        evidence = [{"message_id": request.material["lines"][1]["id"], "quote": "I will ask you about it."}]
         days = ("2021-06-04", "2026-03-06")
-        return extraction(intentions=[_promise(f"Mira asks on {day}.", day, cited) for day in days])
+        return extraction(intentions=[_promise(f"Mira asks on {day}.", day, evidence) for day in days])
 
-    model.answers(promised)
+    model.answers(answer_with_promises)
     remember(in_hand(job), LATER)
     assert [node.event_time_end for node in ConceptNode.objects.all()] == [date(2026, 3, 6)]
 
@@ -270,7 +270,7 @@ def test_what_others_say_is_read_along_and_is_evidence_of_nothing(mira: Persona,
 
     model.answers(citing_kim)
     remember(in_hand(job), LATER)
-    [prompt] = asked(model)
+    [prompt] = prompts_of(model)
     assert "[-] 2021-06-02 Wed 02:00 Kim: Ana broke her arm." in prompt
     assert f"[m{kim.pk}]" not in prompt
     statuses = dict(ConceptNode.objects.values_list("description", "status"))
@@ -296,7 +296,7 @@ def test_of_a_talk_without_dates_no_day_is_known(mira: Persona, model: Script) -
         )
     )
     remember(in_hand(job), LATER)
-    [prompt] = asked(model)
+    [prompt] = prompts_of(model)
     assert "2021" not in prompt
     assert [node.event_time_start for node in ConceptNode.objects.all()] == [None]
 
@@ -366,4 +366,4 @@ def test_a_clock_of_another_zone_tells_the_lines_as_her_owner_would(mira: Person
     brought(job, "Ana: I was born in Porto by the sea.", at=datetime(2021, 6, 1, 20, 0, tzinfo=UTC))
     model.answers(events_of_each)
     remember(in_hand(job), LATER)
-    assert "2021-06-02 Wed 04:00 Ana: I was born" in asked(model)[0]
+    assert "2021-06-02 Wed 04:00 Ana: I was born" in prompts_of(model)[0]

@@ -28,7 +28,7 @@ from memory.store.tombstones import add_tombstone
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
 from tests.memory.archive.archives import SMALL
-from tests.memory.archive.archives import written as written_archive
+from tests.memory.archive.archives import write_archive as written_archive
 from tests.memory.imports import importing_files
 from tests.memory.imports.importing_files import (
     answered,
@@ -56,7 +56,7 @@ SAID = [
 ]
 
 
-def written(job: ImportJob) -> ImportJob:
+def run_writing(job: ImportJob) -> ImportJob:
     """Stored, and nothing remembered yet."""
     while job.status == "writing":
         imports_runner.run(job.pk, Clock(), slice_seconds=0)
@@ -65,8 +65,8 @@ def written(job: ImportJob) -> ImportJob:
 
 
 def states(persona: Persona) -> list[str]:
-    told = OutboxEvent.objects.filter(stream=persona.uuid, name="memory.import.updated").order_by("id")
-    return list(dict.fromkeys(event.data["status"] for event in told))
+    events = OutboxEvent.objects.filter(stream=persona.uuid, name="memory.import.updated").order_by("id")
+    return list(dict.fromkeys(event.data["status"] for event in events))
 
 
 def test_a_chat_comes_in_as_talks_with_their_own_dates_and_is_remembered(mira: Persona) -> None:
@@ -78,7 +78,7 @@ def test_a_chat_comes_in_as_talks_with_their_own_dates_and_is_remembered(mira: P
     assert (first.channel, first.close_reason, first.status, first.message_count) == ("whatsapp", "import", "closed", 4)
     assert {first.import_uuid, second.import_uuid} == {job.uuid}
     assert Message.objects.exclude(import_uuid=job.uuid).count() == 0
-    assert {line.day for line in first.messages.all()} == {date(2023, 3, 25)}
+    assert {message.day for message in first.messages.all()} == {date(2023, 3, 25)}
     assert imports.summarize(job)["counts"] == {
         "talks": 2, "lines": 5, "known": 0, "refused": 0, "remembered": 2, "failed": 0, "unread": 0, "drafts": 0,
     }  # fmt: skip
@@ -93,7 +93,7 @@ def test_it_says_on_the_stream_how_far_it_is(mira: Persona) -> None:
 
 def test_when_it_is_over_no_piece_no_line_and_no_name_is_left_of_the_file(mira: Persona) -> None:
     job = looked_through(mira, CHAT, NAME)
-    assert {one["name"] for one in job.found["speakers"]} == {"Ana", "Mira", "Kim"}
+    assert {speaker["name"] for speaker in job.found["speakers"]} == {"Ana", "Mira", "Kim"}
     assert job.found["sample"][0]["text"] == "I met Tomas at the harbour."
     imports.confirm(job, answered(job), NOW)
     assert "sample" not in job.found
@@ -130,18 +130,18 @@ def test_lines_of_another_format_or_persona_are_not_known(mira: Persona, otto: P
 @pytest.mark.parametrize("what", ["line", "talk", "import"])
 def test_what_was_forgotten_stays_forgotten_and_is_counted(mira: Persona, what: str) -> None:
     job = taken_in(mira, CHAT, NAME)
-    line = Message.objects.get(content="I met Tomas at the harbour.")
+    message = Message.objects.get(content="I met Tomas at the harbour.")
     targets = {
-        "line": Target("message", line.pk),
-        "talk": Target("session", line.session_id),
+        "line": Target("message", message.pk),
+        "talk": Target("session", message.session_id),
         "import": Target("import", ImportRun.objects.get(uuid=job.uuid).pk),
     }
     forget(plan([targets[what]], Choice()), mira.owner, NOW)
-    kept = lines_of(mira)
-    assert line.content not in " ".join(kept)
+    texts = lines_of(mira)
+    assert message.content not in " ".join(texts)
     again = taken_in(mira, CHAT, NAME)
-    assert (again.counts["refused"], again.counts["known"], again.counts["lines"]) == (5 - len(kept), len(kept), 0)
-    assert lines_of(mira) == kept
+    assert (again.counts["refused"], again.counts["known"], again.counts["lines"]) == (5 - len(texts), len(texts), 0)
+    assert lines_of(mira) == texts
 
 
 def test_what_was_buried_before_the_file_came_is_refused(mira: Persona) -> None:
@@ -152,8 +152,8 @@ def test_what_was_buried_before_the_file_came_is_refused(mira: Persona) -> None:
 
 
 def test_lines_of_years_are_many_talks(mira: Persona) -> None:
-    said = [(f"Ana: Line {number}", f"Mira: Reply {number}", f"Ana: Oh {number}", "31") for number in range(250)]
-    job = written(confirmed(mira, whatsapp(*(line for talk in said for line in talk)), NAME))
+    groups = [(f"Ana: Line {number}", f"Mira: Reply {number}", f"Ana: Oh {number}", "31") for number in range(250)]
+    job = run_writing(confirmed(mira, whatsapp(*(text for group in groups for text in group)), NAME))
     assert (job.counts["lines"], job.counts["talks"]) == (750, 250)
     assert lines_of(mira)[::3] == [f"user: Line {number}" for number in range(250)]
     days = Session.objects.aggregate(first=Min("started_at"), last=Max("last_message_at"))
@@ -161,7 +161,7 @@ def test_lines_of_years_are_many_talks(mira: Persona) -> None:
 
 
 def test_one_talk_without_a_pause_is_cut_where_it_grows_too_long(mira: Persona) -> None:
-    job = written(confirmed(mira, whatsapp(*(f"Ana: Line {number}" for number in range(450))), NAME))
+    job = run_writing(confirmed(mira, whatsapp(*(f"Ana: Line {number}" for number in range(450))), NAME))
     assert job.counts["lines"] == 450
     assert sorted(session.message_count for session in Session.objects.all()) == [50, 200, 200]
     assert lines_of(mira) == [f"user: Line {number}" for number in range(450)]
@@ -172,12 +172,12 @@ def test_lines_with_one_id_are_both_kept(mira: Persona) -> None:
     job = looked_through(mira, content, "talk.json")
     imports.confirm(job, answered(job), NOW)
     imports_runner.run(job.pk, Clock())
-    imports.confirm(job := refreshed(job), answered(job), NOW)
-    written(job)
+    imports.confirm(job := reload(job), answered(job), NOW)
+    run_writing(job)
     assert lines_of(mira) == ["user: One", "user: Two"]
 
 
-def refreshed(job: ImportJob) -> ImportJob:
+def reload(job: ImportJob) -> ImportJob:
     job.refresh_from_db()
     return job
 
@@ -193,10 +193,10 @@ def test_where_the_file_does_not_say_whether_day_or_month_is_first_it_asks_and_l
     imports.confirm(job, imports.Choices(day_first=False), NOW)
     assert job.status == "looking"
     imports_runner.run(job.pk, Clock())
-    assert (refreshed(job).status, job.found["questions"]) == ("asking", [])
+    assert (reload(job).status, job.found["questions"]) == ("asking", [])
     imports.confirm(job, answered(job), NOW)
-    written(job)
-    assert {line.created_at.month for line in Message.objects.all()} == {4}
+    run_writing(job)
+    assert {message.created_at.month for message in Message.objects.all()} == {4}
 
 
 def test_where_nothing_says_which_field_is_what_it_asks_and_shows_the_beginning(mira: Persona) -> None:
@@ -208,11 +208,11 @@ def test_where_nothing_says_which_field_is_what_it_asks_and_shows_the_beginning(
     mapping = {"text": "b", "speaker": "a", "records": "item"}
     imports.confirm(job, imports.Choices(mapping=mapping), NOW)
     imports_runner.run(job.pk, Clock())
-    assert {one["name"] for one in refreshed(job).found["speakers"]} == {"Ana", "Mira"}
+    assert {speaker["name"] for speaker in reload(job).found["speakers"]} == {"Ana", "Mira"}
     imports.confirm(job, answered(job), NOW)
-    written(job)
+    run_writing(job)
     assert lines_of(mira) == ["user: I met Tomas at the harbour.", "persona: How nice for you, Ana!"]
-    assert {line.created_at.astimezone(mira.zone).date() for line in Message.objects.all()} == {date(2024, 1, 5)}
+    assert {message.created_at.astimezone(mira.zone).date() for message in Message.objects.all()} == {date(2024, 1, 5)}
     assert not ImportChunk.objects.get().dated
 
 
@@ -238,13 +238,13 @@ def test_choices_that_do_not_fit_are_turned_down_and_change_nothing(
     with pytest.raises(imports.WrongChoice) as error:
         imports.confirm(job, answered(job, **wrong) if "roles" not in wrong else imports.Choices(**wrong), NOW)
     assert error.value.code == code
-    assert refreshed(job).status == "asking"
+    assert reload(job).status == "asking"
     assert not ImportRun.objects.exists()
 
 
 def test_of_whom_one_leaves_out_nothing_comes_in_and_the_lines_are_counted(mira: Persona) -> None:
-    job = written(confirmed(mira, CHAT, NAME, {"Kim": "skip"}))
-    assert lines_of(mira) == [line for line in SAID if not line.startswith("Kim")]
+    job = run_writing(confirmed(mira, CHAT, NAME, {"Kim": "skip"}))
+    assert lines_of(mira) == [text for text in SAID if not text.startswith("Kim")]
     assert (job.counts["lines"], job.counts["left_out"]) == (4, 1)
 
 
@@ -253,7 +253,7 @@ def test_lines_at_the_end_and_whole_talks_that_are_left_out_are_counted_once_eac
 ) -> None:
     chat = whatsapp("Kim: Alone.", "30", "Ana: Hello.", "Kim: One.", "30", "Mira: Bye.", "Kim: Two.", "Kim: Three.")
     monkeypatch.setattr(imports_store, "LINES_AT_ONCE", 1)
-    job = written(confirmed(mira, chat, NAME, {"Kim": "skip"}))
+    job = run_writing(confirmed(mira, chat, NAME, {"Kim": "skip"}))
     assert (job.counts["lines"], job.counts["left_out"]) == (2, 4)
 
 
@@ -270,15 +270,15 @@ def test_a_file_that_begins_with_the_newest_comes_in_as_it_was_said(mira: Person
     job = looked_through(mira, "\n".join(["date,from,text", *rows]).encode(), "messages.csv")
     assert job.found["newest_first"]
     imports.confirm(job, answered(job, {"Ana": "user"}), NOW)
-    written(job)
+    run_writing(job)
     assert lines_of(mira) == [f"user: Line {day} {minute}" for day in (4, 9) for minute in (10, 20, 30)]
 
 
 def test_a_file_that_cannot_be_read_is_refused_with_its_reason(mira: Persona) -> None:
     job = looked_through(mira, b"\x00\x01\x02\xff" * 100, "noise.bin")
-    told = imports.summarize(job)
+    summary = imports.summarize(job)
     assert (job.status, job.refusal["code"]) == ("refused", "binary")
-    assert told["refusal"] == "This is not text."
+    assert summary["refusal"] == "This is not text."
     assert imports.summarize(job)["finished_at"]
     assert not Message.objects.exists()
     imports_runner.requeue_stale(NOW)
@@ -306,7 +306,7 @@ def test_nobody_gives_a_file_to_the_persona_of_somebody_else(ana: User, otto: Pe
     job = looked_through(None, CHAT, NAME, owner=ana)
     with pytest.raises(imports.WrongChoice):
         imports.assign_persona(job, otto)
-    assert refreshed(job).persona is None
+    assert reload(job).persona is None
 
 
 def test_a_file_is_given_to_one_persona_once(ana: User, mira: Persona) -> None:
@@ -317,7 +317,7 @@ def test_a_file_is_given_to_one_persona_once(ana: User, mira: Persona) -> None:
     with pytest.raises(imports.WrongChoice) as error:
         imports.assign_persona(in_another_tab, second)
     assert error.value.code == "not_asking"
-    assert refreshed(job).persona == mira
+    assert reload(job).persona == mira
 
 
 @pytest.mark.parametrize("otherwise", [{}, {"format": "journal"}])
@@ -328,22 +328,22 @@ def test_who_answers_in_two_tabs_is_heard_once(mira: Persona, otherwise: dict[st
     with pytest.raises(imports.WrongChoice) as error:
         imports.confirm(in_another_tab, answered(in_another_tab, **otherwise), NOW)
     assert error.value.code == "not_asking"
-    assert (refreshed(job).status, job.choices["format"]) == ("writing", None)
+    assert (reload(job).status, job.choices["format"]) == ("writing", None)
     assert ImportRun.objects.count() == 1
 
 
 def test_a_file_that_cannot_be_read_otherwise_is_asked_about_again_as_it_was_found(mira: Persona) -> None:
     job = looked_through(mira, CHAT, NAME)
-    found = job.found
+    survey = job.found
     imports.confirm(job, answered(job, format="chatgpt", zone="Asia/Tokyo"), NOW)
     assert imports_runner.run(job.pk, Clock()) == "asks"
-    told = imports.summarize(refreshed(job))
-    assert (told["status"], told["format"], told["found"]) == ("asking", "whatsapp", found)
-    assert (told["refusal"], job.refusal["read_as"]) == ("This is not JSON, or it is damaged or cut off.", "chatgpt")
+    summary = imports.summarize(reload(job))
+    assert (summary["status"], summary["format"], summary["found"]) == ("asking", "whatsapp", survey)
+    assert (summary["refusal"], job.refusal["read_as"]) == ("This is not JSON, or it is damaged or cut off.", "chatgpt")
     assert (job.choices["format"], job.choices["zone"], job.file_is_here) == (None, "Asia/Tokyo", True)
     imports.confirm(job, answered(job), NOW)
-    written(job)
-    assert (lines_of(mira), refreshed(job).refusal) == (SAID, {})
+    run_writing(job)
+    assert (lines_of(mira), reload(job).refusal) == (SAID, {})
 
 
 def test_read_otherwise_again_and_again_and_cancelled_it_keeps_no_name(mira: Persona) -> None:
@@ -351,9 +351,9 @@ def test_read_otherwise_again_and_again_and_cancelled_it_keeps_no_name(mira: Per
     for _twice in range(2):
         imports.confirm(job, answered(job, format="chatgpt"), NOW, again=True)
         imports_runner.run(job.pk, Clock())
-        assert (refreshed(job).status, job.refusal["code"]) == ("asking", "not_json")
+        assert (reload(job).status, job.refusal["code"]) == ("asking", "not_json")
     imports.confirm(job, answered(job, format="chatgpt"), NOW, again=True)
-    assert imports.cancel(refreshed(job), NOW)
+    assert imports.cancel(reload(job), NOW)
     assert set(job.choices) == {"format", "day_first", "zone", "undated", "limit", "kind", "without_owner"}
     assert not ImportPiece.objects.exists()
 
@@ -362,18 +362,18 @@ def test_read_as_something_in_which_there_is_nothing_it_is_asked_about_as_it_was
     job = looked_through(mira, (importing_files.FILES / "chatgpt.json").read_bytes(), "conversations.json")
     imports.confirm(job, answered(job, format="claude"), NOW)
     imports_runner.run(job.pk, Clock())
-    assert (refreshed(job).status, job.format, job.refusal["code"]) == ("asking", "chatgpt", "nothing_found")
+    assert (reload(job).status, job.format, job.refusal["code"]) == ("asking", "chatgpt", "nothing_found")
 
 
 def test_what_was_read_otherwise_may_be_read_again_as_it_is_recognised(mira: Persona) -> None:
     job = looked_through(mira, CHAT, NAME)
-    found = job.found
+    survey = job.found
     imports.confirm(job, answered(job, format="journal"), NOW)
     imports_runner.run(job.pk, Clock())
-    assert refreshed(job).format == "journal"
+    assert reload(job).format == "journal"
     imports.confirm(job, answered(job, format="auto"), NOW)
     imports_runner.run(job.pk, Clock())
-    assert (refreshed(job).status, job.format, job.found) == ("asking", "whatsapp", found)
+    assert (reload(job).status, job.format, job.found) == ("asking", "whatsapp", survey)
 
 
 # --- cancelling ---------------------------------------------------------------------------------------------------
@@ -409,7 +409,7 @@ def test_cancelled_while_it_is_written_the_worker_stops_and_stores_nothing_more(
 
     monkeypatch.setattr(imports_store, "store", overtaken)
     assert imports_runner.run(job.pk, Clock()) == "not_mine"
-    assert refreshed(job).status == "cancelled"
+    assert reload(job).status == "cancelled"
     assert not Message.objects.exists()
 
 
@@ -425,7 +425,7 @@ def test_an_archive_that_is_cancelled_stops_at_the_next_sign_of_life(
             imports.cancel(ImportJob.objects.get(pk=job.pk), NOW)
 
     assert imports_runner.run(job.pk, Clock(), progress=stop) == "not_mine"
-    assert refreshed(job).status == "cancelled"
+    assert reload(job).status == "cancelled"
     assert (otto.messages.count(), otto.nodes.count()) == (2, 0)  # one was on its way
 
 
@@ -436,16 +436,16 @@ def test_while_an_archive_is_loaded_it_says_how_much_is_gone_through(
     monkeypatch.setattr(archive_files, "_SIGN_OF_LIFE_BYTES", 1)
     monkeypatch.setattr(summary, "_SELDOM", timedelta())
     job = confirmed(otto, written_archive(tmp_path / "mira.jsonl", SMALL).read_bytes(), "mira.jsonl")
-    shown = []
+    fractions = []
     imports_runner.run(
-        job.pk, Clock(), progress=lambda part: shown.append(imports.summarize(refreshed(job))["progress"])
+        job.pk, Clock(), progress=lambda part: fractions.append(imports.summarize(reload(job))["progress"])
     )
-    assert shown == sorted(shown)
-    assert len(set(shown)) > 5
-    assert (0 < shown[0] < 0.2, shown[-1]) == (True, 0.95)
+    assert fractions == sorted(fractions)
+    assert len(set(fractions)) > 5
+    assert (0 < fractions[0] < 0.2, fractions[-1]) == (True, 0.95)
     events = OutboxEvent.objects.filter(stream=otto.uuid, name="memory.import.updated").order_by("id")
     parts = [event.data["progress"] for event in events if event.data["status"] == "writing"]
-    assert parts == [0.0, *shown]
+    assert parts == [0.0, *fractions]
 
 
 def test_it_is_queued_once_and_found_again_where_nobody_took_it(mira: Persona) -> None:
@@ -472,7 +472,7 @@ def test_after_a_slice_it_goes_to_the_end_of_the_queue(mira: Persona, monkeypatc
     job = confirmed(mira, CHAT, NAME)
     queued = OrmQ.objects.count()
     assert imports_runner.run(job.pk, Clock(), slice_seconds=0) == "goes_on"
-    assert (refreshed(job).gone_through, job.status, job.holder) == (1, "writing", leases.QUEUED)
+    assert (reload(job).gone_through, job.status, job.holder) == (1, "writing", leases.QUEUED)
     assert OrmQ.objects.count() == queued + 1
 
 
@@ -484,9 +484,9 @@ def test_the_command_reads_a_file_that_is_not_kept_and_no_worker_touches_it(mira
         assert imports_runner.run(job.pk, Clock()) == "not_mine"
         imports.analyze_now(job, source)
         imports.confirm(job, answered(job), NOW)
-        heard: list[float] = []
-        assert imports_runner.run(job.pk, Clock(), source=source, progress=heard.append) == "done"
-    assert heard
+        fractions: list[float] = []
+        assert imports_runner.run(job.pk, Clock(), source=source, progress=fractions.append) == "done"
+    assert fractions
     assert lines_of(mira) == SAID
 
 
@@ -505,8 +505,8 @@ def test_a_file_whose_handing_over_died_is_taken_away(mira: Persona, has_pieces:
 def test_a_look_from_the_command_line_that_died_is_taken_away(mira: Persona) -> None:
     with importing_files.source(CHAT, NAME) as source:
         job = imports.begin(mira.owner, mira, source, NOW, keep=False)
-    taken = leases.acquire(job.pk, Clock(), has_file=True)
-    assert taken
+    lease = leases.acquire(job.pk, Clock(), has_file=True)
+    assert lease
     imports_runner.requeue_stale(NOW + timedelta(minutes=9))
     assert ImportJob.objects.exists()
     imports_runner.requeue_stale(NOW + timedelta(hours=2))
@@ -533,7 +533,7 @@ def test_what_a_file_dates_ahead_was_written_when_it_was_brought(mira: Persona) 
 def test_a_year_that_no_clock_shows_is_no_date(mira: Persona) -> None:
     chat = b"[0001/01/01, 00:05:00] Ana: hello there\n[0001/01/01, 00:06:00] Mira: hi\n"
     assert taken_in(mira, chat, NAME).status == "done"
-    assert {line.created_at.year for line in Message.objects.all()} == {2024}
+    assert {message.created_at.year for message in Message.objects.all()} == {2024}
 
 
 def test_a_line_that_came_late_does_not_turn_the_talk_round(mira: Persona) -> None:
@@ -546,11 +546,11 @@ def test_a_line_that_came_late_does_not_turn_the_talk_round(mira: Persona) -> No
 
 
 def test_an_id_that_looks_like_one_made_here_is_its_own(mira: Persona) -> None:
-    made = f"x~{sha256(b'second words').hexdigest()[:12]}"
-    told = [(made, "Ana", "the first"), ("x", "Mira", "first words"), ("x", "Ana", "second words")]
-    rows = [f"2024-01-05 10:0{n}:00,{key},{name},{text}" for n, (key, name, text) in enumerate(told)]
+    message_id = f"x~{sha256(b'second words').hexdigest()[:12]}"
+    records = [(message_id, "Ana", "the first"), ("x", "Mira", "first words"), ("x", "Ana", "second words")]
+    rows = [f"2024-01-05 10:0{n}:00,{key},{name},{text}" for n, (key, name, text) in enumerate(records)]
     taken_in(mira, "\n".join(["date,id,from,text", *rows]).encode(), "chat.csv")
-    assert [line.split(": ")[1] for line in lines_of(mira)] == ["the first", "first words", "second words"]
+    assert [text.split(": ")[1] for text in lines_of(mira)] == ["the first", "first words", "second words"]
 
 
 def test_a_file_that_nobody_says_anything_about_is_deleted_unread(mira: Persona) -> None:
@@ -625,7 +625,7 @@ def test_a_fault_that_stays_ends_it_visibly_with_a_code_and_no_words(
         for _ in range(5):
             imports_runner.run(job.pk, clock)
             clock.forward(days=1)
-    assert (refreshed(job).status, job.failure) == ("failed", "RuntimeError")
+    assert (reload(job).status, job.failure) == ("failed", "RuntimeError")
     assert not ImportPiece.objects.exists()
     assert not [word for word in ("Tomas", "harbour", "Chat with") if word in caplog.text + job.failure]
 
@@ -660,7 +660,7 @@ def test_a_spent_budget_is_waited_for_and_costs_no_try(mira: Persona, monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr(drafts, "draft", failing(spent))
         assert imports_runner.run(job.pk, clock) == "later"
-    assert (refreshed(job).status, job.attempts) == ("drafting", 0)
+    assert (reload(job).status, job.attempts) == ("drafting", 0)
     assert imports.summarize(job)["waits_until"] == (clock() + timedelta(hours=1)).isoformat()
     clock.forward(hours=2)
     assert imports_runner.run(job.pk, clock) == "done"
@@ -673,7 +673,7 @@ def test_while_the_file_is_gone_through_the_lease_is_kept(mira: Persona) -> None
     keeping = analysis.FileKeeper(claim)
     clock.forward(minutes=5)
     keeping()
-    assert refreshed(job).lease_until == clock() + timedelta(minutes=10)
+    assert reload(job).lease_until == clock() + timedelta(minutes=10)
     ImportJob.objects.update(holder="somebody else")
     clock.forward(minutes=5)
     with pytest.raises(LeaseLost):

@@ -41,15 +41,15 @@ CARD = (FILES / "card_v3.json").read_bytes()
 
 def chat() -> bytes:
     """Three talks, of which one is so long that it is stored and read in parts."""
-    told = []
+    chat_lines = []
     for number, doing in enumerate(DOINGS):
-        told += [f"Ana: I am so happy, my sister Rosa {doing}.", "Mira: Oh!", f"Kim: hi {number}"]
-        told += [f"Ana: {'well ' * 2_900} {part}" for part in range(3)] * (number == 1)
-        told += [str(20 + number)]
-    return whatsapp(*told)
+        chat_lines += [f"Ana: I am so happy, my sister Rosa {doing}.", "Mira: Oh!", f"Kim: hi {number}"]
+        chat_lines += [f"Ana: {'well ' * 2_900} {part}" for part in range(3)] * (number == 1)
+        chat_lines += [str(20 + number)]
+    return whatsapp(*chat_lines)
 
 
-def carried_through(clock: Clock) -> None:
+def finish_imports(clock: Clock) -> None:
     """What the job of every minute, the worker and a person do till everything is over; a slice at a time."""
     runner.requeue_stale(clock())
     for job in ImportJob.objects.order_by("id"):
@@ -66,18 +66,18 @@ def carried_through(clock: Clock) -> None:
 
 def fails_at(statement: int, action: Callable[[], None]) -> bool:
     """The database fails at the n-th statement, and at the two after it; whether it came to that."""
-    seen = 0
+    statement_count = 0
 
     def execute(run: Callable[..., Any], sql: str, *args: Any) -> Any:
-        nonlocal seen
-        seen += 1
-        if statement <= seen < statement + 3 and not sql.startswith(("ROLLBACK TO", "RELEASE")):
+        nonlocal statement_count
+        statement_count += 1
+        if statement <= statement_count < statement + 3 and not sql.startswith(("ROLLBACK TO", "RELEASE")):
             raise OperationalError("database or disk is full")
         return run(sql, *args)
 
     with connection.execute_wrapper(execute), suppress(OperationalError):
         action()
-    return seen >= statement
+    return statement_count >= statement
 
 
 def remains() -> dict[str, Any]:
@@ -86,7 +86,7 @@ def remains() -> dict[str, Any]:
     def rows(of: Any, *fields: str) -> list[list[str]]:
         return sorted([str(value) for value in row] for row in of.objects.values_list(*fields))
 
-    said, node = "external_id", "node__description"
+    external_id, node = "external_id", "node__description"
     return {
         "jobs": rows(
             ImportJob, "file_name", "status", "found", "choices__zone", "counts", "gone_through", "failure", "holder",
@@ -96,10 +96,10 @@ def remains() -> dict[str, Any]:
         "chunks": rows(ImportChunk, "job__file_name", "number", "digest", "kind", "dated", "session__external_id"),
         "runs": rows(ImportRun, "counts"),
         "sessions": rows(
-            Session, said, "channel", "status", "started_at", "last_message_at", "close_reason", "message_count",
+            Session, external_id, "channel", "status", "started_at", "last_message_at", "close_reason", "message_count",
             "token_count", "trivial", "summary", "failure", "holder", "lease_until",
         ),
-        "lines": rows(Message, "session__external_id", said, "role", "speaker", "content", "created_at", "day"),
+        "lines": rows(Message, "session__external_id", external_id, "role", "speaker", "content", "created_at", "day"),
         "readings": rows(Extraction, "session__external_id", "chunk", "dropped", "answer"),
         "nodes": rows(
             ConceptNode, "kind", "description", "source", "confidence", "status", "mention_count", "event_time_start",
@@ -132,21 +132,21 @@ def test_stopped_at_any_statement_it_is_taken_up_to_the_same_end(
             clock = Clock()
             for name, content in (("WhatsApp Chat with Mira.txt", chat()), ("diary.md", DIARY), ("card.json", CARD)):
                 brought(mira, content, name)
-            stopped = stops(statement, lambda: carried_through(clock))
+            stopped = stops(statement, lambda: finish_imports(clock))
             clock.forward(hours=1)
-            carried_through(clock)
+            finish_imports(clock)
             return remains(), stopped
 
     statements: list[int] = []
     with connection.execute_wrapper(lambda run, *args: (statements.append(1), run(*args))[1]):
-        left, _ = try_out(dies_at, 0)
-    assert [row[1] for row in left["jobs"]] == ["done", "done", "done"]
-    assert left["pieces"] == left["replies"] == 0
-    assert {row[2] for row in left["sessions"]} == {"closed"}
-    assert min(len(left[what]) for what in ("lines", "nodes", "evidence", "chunks", "paid")) > 4
-    assert left["drafts"]
+        expected, _ = try_out(dies_at, 0)
+    assert [row[1] for row in expected["jobs"]] == ["done", "done", "done"]
+    assert expected["pieces"] == expected["replies"] == 0
+    assert {row[2] for row in expected["sessions"]} == {"closed"}
+    assert min(len(expected[what]) for what in ("lines", "nodes", "evidence", "chunks", "paid")) > 4
+    assert expected["drafts"]
     for number in range(moments):
         statement = 1 + number * len(statements) // moments
         stops = fails_at if number % 2 else dies_at
-        found, _ = try_out(stops, statement)
-        assert found == left, (stops.__name__, statement)
+        outcome, _ = try_out(stops, statement)
+        assert outcome == expected, (stops.__name__, statement)

@@ -26,7 +26,7 @@ from memory.models import (
 from memory.store import checks
 from persona.models import CoreBlock, CoreDraft, Persona
 from tests.memory.archive.archives import SMALL
-from tests.memory.archive.archives import written as written_archive
+from tests.memory.archive.archives import write_archive as written_archive
 from tests.memory.imports import importing_files
 from tests.memory.imports.imported_sessions import an_import, brought, events_of_each
 from tests.memory.sessions import NOW, Clock, talk
@@ -41,12 +41,12 @@ NAME = "WhatsApp Chat with Mira.txt"
 SWAPPED = {"Ana": "persona", "Mira": "user"}
 
 
-def planned(job: ImportJob) -> Plan:
+def plan_revert(job: ImportJob) -> Plan:
     return plan([Target("import", ImportRun.objects.get(uuid=job.uuid).pk)], REVERT_IMPORT)
 
 
-def taken_back(job: ImportJob) -> Receipt:
-    return forget(planned(job), None, NOW)
+def revert(job: ImportJob) -> Receipt:
+    return forget(plan_revert(job), None, NOW)
 
 
 def node_of(session: Session, description: str, kind: str = "event") -> ConceptNode:
@@ -55,24 +55,26 @@ def node_of(session: Session, description: str, kind: str = "event") -> ConceptN
         persona=session.persona, kind=kind, source="extraction", description=description, session=session,
         content_hash=description, embedding_model="none", import_uuid=session.import_uuid,
     )  # fmt: skip
-    line = session.messages.order_by("id")[0]
-    Evidence.objects.create(node=node, message=line, quote=line.content, start=0, end=len(line.content))
+    message = session.messages.order_by("id")[0]
+    Evidence.objects.create(node=node, message=message, quote=message.content, start=0, end=len(message.content))
     return node
 
 
-def brought_in(persona: Persona, model: Script, roles: dict[str, str] | None = None) -> ImportJob:
+def import_chat(persona: Persona, model: Script, roles: dict[str, str] | None = None) -> ImportJob:
     model.answers(*[events_of_each] * 9)
     return importing_files.taken_in(persona, CHAT, NAME, roles)
 
 
 def all_of(persona: Persona) -> dict[str, list[Any]]:
     """Everything that an import makes, without keys and ids of this database."""
-    lines = Message.objects.filter(persona=persona).order_by("created_at", "external_id")
-    talks = persona.sessions.order_by("started_at")
+    messages = Message.objects.filter(persona=persona).order_by("created_at", "external_id")
+    sessions = persona.sessions.order_by("started_at")
     nodes = persona.nodes.order_by("created_at", "description")
     return {
-        "lines": list(lines.values_list("external_id", "role", "speaker", "content", "created_at", "day", "withheld")),
-        "talks": list(talks.values_list("external_id", "channel", "status", "started_at", "message_count")),
+        "lines": list(
+            messages.values_list("external_id", "role", "speaker", "content", "created_at", "day", "withheld")
+        ),
+        "talks": list(sessions.values_list("external_id", "channel", "status", "started_at", "message_count")),
         "nodes": list(nodes.values_list("kind", "subject", "description", "status", "created_at", "content_hash")),
         "quotes": sorted(Evidence.objects.filter(node__persona=persona).values_list("node__description", "quote")),
         "names": sorted(persona.entities.values_list("canonical_name", "kind")),
@@ -84,57 +86,57 @@ def all_of(persona: Persona) -> dict[str, list[Any]]:
 def test_brought_with_swapped_roles_and_taken_back_the_file_comes_again_as_for_the_first_time(
     mira: Persona, model: Script
 ) -> None:
-    first = brought_in(mira, model)
+    first = import_chat(mira, model)
     right, counts = all_of(mira), imports.summarize(first)["counts"]
-    taken_back(first)
+    revert(first)
     assert all_of(mira) == {name: [] for name in right}
-    wrong = brought_in(mira, model, SWAPPED)
+    wrong = import_chat(mira, model, SWAPPED)
     assert all_of(mira)["nodes"] != right["nodes"]
-    taken_back(wrong)
-    last = brought_in(mira, model)
+    revert(wrong)
+    last = import_chat(mira, model)
     assert (all_of(mira), imports.summarize(last)["counts"]) == (right, counts)
     assert not Tombstone.objects.exists()
     assert checks.broken_invariants(NOW) == {}
 
 
 def test_nothing_of_it_is_left_and_a_receipt_tells_how_much_it_was(mira: Persona, model: Script) -> None:
-    job = brought_in(mira, model)
-    told = planned(job)
-    receipt = forget(told, mira.owner, NOW)
+    job = import_chat(mira, model)
+    revert_plan = plan_revert(job)
+    receipt = forget(revert_plan, mira.owner, NOW)
     assert not any(
         model.objects.exists()
         for model in (ImportJob, ImportPiece, ImportChunk, ImportRun, Session, Message, ConceptNode, Entity, CoreDraft)
     )
     assert verify.of_texts([GEESE]) == []
-    assert (receipt.is_reverted, receipt.counts, receipt.stones, receipt.prints) == (True, told.counts, [], [])
-    brought_in(mira, model)
+    assert (receipt.is_reverted, receipt.counts, receipt.stones, receipt.prints) == (True, revert_plan.counts, [], [])
+    import_chat(mira, model)
     assert verify.prove([receipt]).hits == []  # what came again is not what went
     assert checks.broken_invariants(NOW) == {}
 
 
 def test_what_was_forgotten_before_stays_forgotten(mira: Persona, model: Script) -> None:
-    job = brought_in(mira, model)
+    job = import_chat(mira, model)
     forget(plan([Target("message", Message.objects.get(content=GEESE).pk)]), None, NOW)
-    taken_back(job)
-    again = brought_in(mira, model)
+    revert(job)
+    again = import_chat(mira, model)
     assert (again.counts["lines"], again.counts["known"], again.counts["refused"]) == (3, 0, 1)
     assert not Message.objects.filter(content=GEESE).exists()
-    taken_back(again)
+    revert(again)
     assert verify.of_texts([GEESE]) == []
 
 
 def test_what_was_said_here_since_and_what_came_of_it_stays(mira: Persona, model: Script) -> None:
-    job = brought_in(mira, model)
+    job = import_chat(mira, model)
     model.answers(*[events_of_each] * 9)
     live = talk(mira, GEESE, f"> You told me: {GEESE}", "I saw them today, by the river.")
     runner.run(live.pk, Clock())
     both = ConceptNode.objects.get(description=f"Ana said: {GEESE}")
     assert both.evidence.count() == 2
-    here = list(live.messages.values_list("uuid", "content", "withheld"))
-    told = planned(job)
-    assert [(one.key, one.why) for one in told.staying] == [(both.pk, "other_ground")]
-    taken_back(job)
-    assert list(Message.objects.values_list("uuid", "content", "withheld")) == here
+    messages_before = list(live.messages.values_list("uuid", "content", "withheld"))
+    revert_plan = plan_revert(job)
+    assert [(item.key, item.why) for item in revert_plan.staying] == [(both.pk, "other_ground")]
+    revert(job)
+    assert list(Message.objects.values_list("uuid", "content", "withheld")) == messages_before
     assert both.evidence.get().message.session == live
     assert ConceptNode.objects.count() == 2
     assert checks.broken_invariants(NOW) == {}
@@ -147,7 +149,7 @@ def test_a_memory_of_here_that_the_file_replaced_or_settled_is_as_it_was(mira: P
     older, promise = node_of(live, "Nils keeps nine geese."), node_of(live, "Ana visits Nils.", kind="intention")
     ConceptNode.objects.filter(pk=older.pk).update(status="superseded", superseded_by=came)
     open_items.settle(promise, "fulfilled", came, NOW)
-    taken_back(job)
+    revert(job)
     older.refresh_from_db()
     promise.refresh_from_db()
     assert (older.status, older.superseded_by) == ("active", None)
@@ -165,22 +167,22 @@ def test_who_is_known_from_elsewhere_too_stays_without_the_names_that_the_file_g
     Alias.objects.create(entity=alone, persona=mira, text="Geese", normalized="geese")
     Mention.objects.bulk_create([Mention(node=came, entity=nils), Mention(node=lived, entity=nils)])
     Mention.objects.create(node=came, entity=alone)
-    taken_back(job)
-    assert [(one.canonical_name, [name.text for name in one.aliases.all()]) for one in Entity.objects.all()] == [
-        ("Nils", ["Nils"])
-    ]
+    revert(job)
+    assert [
+        (entity.canonical_name, [name.text for name in entity.aliases.all()]) for entity in Entity.objects.all()
+    ] == [("Nils", ["Nils"])]
 
 
 def test_drafts_go_and_what_a_person_accepted_stays_in_its_block_and_is_named(mira: Persona, model: Script) -> None:
-    job = brought_in(mira, model)
+    job = import_chat(mira, model)
     text = f"Ana said: {GEESE}"
     CoreDraft.objects.create(
         persona=mira, label="user", text=text, content_hash="0", import_uuid=job.uuid, status="accepted", created_at=NOW
     )
     CoreBlock.objects.filter(persona=mira, label="user").update(content=text)
-    told = planned(job)
-    assert [(one.kind, one.why) for one in told.elsewhere] == [("core_block", "written_by_people")]
-    taken_back(job)
+    revert_plan = plan_revert(job)
+    assert [(item.kind, item.why) for item in revert_plan.elsewhere] == [("core_block", "written_by_people")]
+    revert(job)
     assert not CoreDraft.objects.exists()
     assert CoreBlock.objects.get(persona=mira, label="user").content == text
 
@@ -196,21 +198,21 @@ def test_what_is_left_of_one_that_ended_early_is_reverted(mira: Persona, model: 
         imports.cancel(job, NOW)
     else:
         ImportJob.objects.filter(pk=job.pk).update(status="failed", finished_at=NOW)
-    taken_back(job)
+    revert(job)
     assert not any(model.objects.exists() for model in (ImportRun, ImportJob, ImportChunk, Session, Message))
-    assert brought_in(mira, model).counts["lines"] == 4
+    assert import_chat(mira, model).counts["lines"] == 4
 
 
 def test_another_file_that_brought_some_of_the_same_keeps_what_it_brought(mira: Persona, model: Script) -> None:
-    first = brought_in(mira, model)
+    first = import_chat(mira, model)
     model.answers(*[events_of_each] * 9)
     newer = importing_files.taken_in(
         mira, CHAT + b"\n" + importing_files.whatsapp("4000", "Ana: We moved to Faro."), NAME
     )
     assert (newer.counts["known"], newer.counts["lines"]) == (4, 1)
-    taken_back(first)
+    revert(first)
     assert importing_files.lines_of(mira) == ["user: We moved to Faro."]
-    assert brought_in(mira, model).counts["lines"] == 4
+    assert import_chat(mira, model).counts["lines"] == 4
     assert checks.broken_invariants(NOW) == {}
 
 
@@ -218,7 +220,7 @@ def test_an_archive_is_reverted_and_comes_again_whole(otto: Persona, mira: Perso
     content = written_archive(tmp_path / "mira.jsonl", SMALL).read_bytes()
     first = importing_files.taken_in(otto, content, "mira.jsonl")
     right = all_of(otto)
-    taken_back(first)
+    revert(first)
     assert not any(all_of(otto).values())
     last = importing_files.taken_in(otto, content, "mira.jsonl")
     assert (all_of(otto), last.counts) == (right, first.counts)
@@ -229,7 +231,7 @@ def test_an_archive_is_reverted_and_comes_again_whole(otto: Persona, mira: Perso
 def test_who_dies_on_the_way_has_done_nothing_and_the_next_one_ends_the_same(
     mira: Persona, model: Script, monkeypatch: pytest.MonkeyPatch, table: str
 ) -> None:
-    job = brought_in(mira, model)
+    job = import_chat(mira, model)
     before, delete = all_of(mira), registry.delete
 
     def dying(name: str, keys: Any) -> None:
@@ -239,33 +241,33 @@ def test_who_dies_on_the_way_has_done_nothing_and_the_next_one_ends_the_same(
 
     monkeypatch.setattr(registry, "delete", dying)
     with pytest.raises(KeyboardInterrupt):
-        taken_back(job)
+        revert(job)
     assert all_of(mira) == before
     monkeypatch.setattr(registry, "delete", delete)
-    taken_back(job)
+    revert(job)
     assert not any(all_of(mira).values())
     assert Receipt.objects.count() == 1
     assert plan([Target("import", 0)], REVERT_IMPORT).is_empty
 
 
 def test_after_a_restore_it_is_reverted_again_and_may_come_again(mira: Persona, model: Script) -> None:
-    job = brought_in(mira, model)
+    job = import_chat(mira, model)
     live = talk(mira, GEESE, "> Seven!")
     with transaction.atomic():  # the database as it was before stands for the backup
-        taken_back(job)
+        revert(job)
         since = replay.read_log()
         transaction.set_rollback(True)
     assert ImportRun.objects.exists()
-    done = replay.replay(since, NOW)
-    assert (done.receipts, done.left) == (1, [])
+    result = replay.replay(since, NOW)
+    assert (result.receipts, result.left) == (1, [])
     assert list(Session.objects.all()) == [live]
     assert live.messages.filter(withheld=False).count() == 2
     assert not Tombstone.objects.exists()
-    assert brought_in(mira, model).counts["lines"] == 4
+    assert import_chat(mira, model).counts["lines"] == 4
 
 
 def test_who_confirms_that_it_is_forgotten_has_not_confirmed_that_it_is_reverted(mira: Persona) -> None:
     job = an_import(mira, "done")
     brought(job, f"Ana: {GEESE}")
     for_good = plan([Target("import", ImportRun.objects.get(uuid=job.uuid).pk)], Choice("orphan"))
-    assert for_good.digest != planned(job).digest
+    assert for_good.digest != plan_revert(job).digest

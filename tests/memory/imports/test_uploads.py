@@ -13,14 +13,14 @@ from memory.imports import uploads
 MEGABYTE = 1024**2
 
 
-def posted(*sizes: int, **fields: str) -> HttpRequest:
+def upload_request(*sizes: int, **fields: str) -> HttpRequest:
     files = {f"file_{number}": SimpleUploadedFile(f"{number}.txt", b"x" * size) for number, size in enumerate(sizes)}
     return RequestFactory().post("/", {**files, **fields})
 
 
 def test_a_large_file_is_read_whole_and_has_no_name_on_the_disk(settings: Any, tmp_path: Any) -> None:
     settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path)
-    request = posted(4 * MEGABYTE, answer="yes")
+    request = upload_request(4 * MEGABYTE, answer="yes")
     upload: Any = request.FILES["file_0"]
     assert (len(upload.read()), upload.size, upload.name) == (4 * MEGABYTE, 4 * MEGABYTE, "0.txt")
     assert list(tmp_path.iterdir()) == []
@@ -30,7 +30,7 @@ def test_a_large_file_is_read_whole_and_has_no_name_on_the_disk(settings: Any, t
 @pytest.mark.parametrize("sizes", [(MEGABYTE + 1,), (MEGABYTE, 1)])
 def test_what_is_beyond_the_bound_is_left_out_and_the_fields_are_read(settings: Any, sizes: tuple[int, ...]) -> None:
     settings.KNOBS = {knobs.import_upload_megabytes.name: 1}
-    request = posted(*sizes, answer="yes")
+    request = upload_request(*sizes, answer="yes")
     assert request.POST["answer"] == "yes"
     assert len(request.FILES) == len(sizes) - 1
     assert uploads.is_too_big(request) == (len(sizes) == 1)

@@ -26,7 +26,7 @@ from memory.recall.query import Meaning, build_query, embed_soon, knows, meaning
 from memory.recall.retrievers import Pool
 from memory.store import vectors
 from persona.models import Persona
-from tests.memory.archive.archives import HEADER, PERSONA, SMALL, imported, message, node, session
+from tests.memory.archive.archives import HEADER, PERSONA, SMALL, import_lines, message, node, session
 from tests.table import each_row
 
 NOW = datetime(2026, 1, 24, 12, 0, tzinfo=UTC)
@@ -43,7 +43,7 @@ def names(found: Recall) -> list[str | None]:
 @pytest.fixture
 def keeper(ana: User, tmp_path: Path) -> Persona:
     """A persona who remembers the small archive."""
-    return imported(tmp_path, ana).persona
+    return import_lines(tmp_path, ana).persona
 
 
 def test_a_question_brings_the_event_to_mind_with_the_words_it_came_from(keeper: Persona) -> None:
@@ -91,7 +91,7 @@ def test_a_line_that_was_never_distilled_is_found_with_its_neighbours(keeper: Pe
 @pytest.mark.real_embeddings
 def test_chinese_is_found_by_its_words(ana: User, tmp_path: Path) -> None:
     told = [node("n1", "Ana养了一只白猫，名叫小黑。"), node("n2", "Ana下个月去北京出差。")]
-    persona = imported(tmp_path, ana, HEADER, PERSONA, *told).persona
+    persona = import_lines(tmp_path, ana, HEADER, PERSONA, *told).persona
     assert names(asking(persona, "你还记得我的猫吗"))[0] == "n1"
     assert names(asking(persona, "小黑最近怎么样"))[0] == "n1"
 
@@ -180,7 +180,7 @@ def test_without_the_model_words_still_find_and_the_xray_says_so(
 
 def test_an_unrelated_event_of_impact_10_does_not_come_before_a_relevant_flat_one(ana: User, tmp_path: Path) -> None:
     told = [node("heavy", "Ana's mother died.", emotional_impact=-10), node("flat", "Ana bought a blue bicycle.")]
-    persona = imported(tmp_path, ana, HEADER, PERSONA, *told).persona
+    persona = import_lines(tmp_path, ana, HEADER, PERSONA, *told).persona
     assert names(asking(persona, "Which colour is my bicycle?"))[0] == "flat"
 
 
@@ -190,7 +190,7 @@ def test_what_happened_in_the_asked_days_comes_to_mind_though_no_word_fits(ana: 
         node("then", "Ana baked three loaves of rye.", event_time=days),
         node("other", "Ana bought a blue bicycle."),
     ]
-    persona = imported(tmp_path, ana, HEADER, PERSONA, *told).persona
+    persona = import_lines(tmp_path, ana, HEADER, PERSONA, *told).persona
     found = asking(persona, "What did I do last Friday?")
     assert names(found) == ["then"]
     seen = found.xray.as_json()
@@ -200,7 +200,7 @@ def test_what_happened_in_the_asked_days_comes_to_mind_though_no_word_fits(ana: 
 
 def test_without_an_event_time_the_day_counts_on_which_it_was_noted(ana: User, tmp_path: Path) -> None:
     told = node("noted", "Ana baked three loaves of rye.", created_at="2026-01-15T17:00:00+00:00")  # the 16th, for Ana
-    persona = imported(tmp_path, ana, HEADER, PERSONA, told).persona
+    persona = import_lines(tmp_path, ana, HEADER, PERSONA, told).persona
     assert names(asking(persona, "What happened on January 16th?")) == ["noted"]
     assert names(asking(persona, "What happened on January 15th?")) == []
 
@@ -239,7 +239,7 @@ def test_a_question_that_nothing_stored_answers_brings_up_no_memory(keeper: Pers
 def chinese(ana: User, tmp_path: Path) -> Persona:
     """A persona whose memories are Chinese."""
     told = ("Ana收留了小猫。", "Ana弹钢琴。", "爸爸生病住院。", "Ana下周飞巴黎开会。", "Ana跟上司吵架后辞职。")
-    return imported(
+    return import_lines(
         tmp_path, ana, HEADER, PERSONA, *(node(f"n{place}", text) for place, text in enumerate(told))
     ).persona
 
@@ -444,13 +444,13 @@ def test_no_line_however_long_or_odd_breaks_recall(keeper: Persona) -> None:
     text=st.one_of(st.text(max_size=60), st.sampled_from(["cat Blackie", "小黑", "armchair", "otto's dog Rex barks"]))
 )
 def test_recall_for_one_never_returns_what_belongs_to_another(ana: User, ben: User, tmp_path: Path, text: str) -> None:
-    hers = imported(tmp_path, ana).persona
+    hers = import_lines(tmp_path, ana).persona
     dog = [
         session("s1"),
         message("m1", "My dog Rex barks at the white cat Blackie, 小黑."),
         node("n1", "Ben's dog Rex barks at the cat Blackie.", messages=["m1"]),
     ]
-    his = imported(tmp_path, ben, HEADER, PERSONA, *dog).persona
+    his = import_lines(tmp_path, ben, HEADER, PERSONA, *dog).persona
     for persona in (hers, his):
         found = asking(persona, text)
         ids = {row["id"] for row in [*found.xray.as_json()["candidates"], *found.xray.as_json()["chosen"]]}
@@ -461,9 +461,9 @@ def test_recall_for_one_never_returns_what_belongs_to_another(ana: User, ben: Us
 
 
 def test_another_personas_memories_do_not_change_the_scores(ana: User, ben: User, tmp_path: Path) -> None:
-    hers = imported(tmp_path, ana).persona
+    hers = import_lines(tmp_path, ana).persona
     before = [item.as_json() for item in asking(hers, "Do you remember my cat and the armchair?").items]
-    imported(tmp_path, ben, *SMALL, *(node(f"x{n}", f"Ben saw cat number {n} in an armchair.") for n in range(60)))
+    import_lines(tmp_path, ben, *SMALL, *(node(f"x{n}", f"Ben saw cat number {n} in an armchair.") for n in range(60)))
     assert [item.as_json() for item in asking(hers, "Do you remember my cat and the armchair?").items] == before
 
 
@@ -479,7 +479,7 @@ def test_what_is_of_the_other_one_stands_back(ana: User, tmp_path: Path) -> None
         node("hers", "Mira keeps two grey cats.", subject="persona"),
         node("mine", "Ana keeps two grey cats.", subject="user"),
     ]
-    persona = imported(tmp_path, ana, HEADER, PERSONA, *told).persona
+    persona = import_lines(tmp_path, ana, HEADER, PERSONA, *told).persona
     assert names(asking(persona, "What cats do I keep?"))[0] == "mine"
     assert names(asking(persona, "What cats do you keep?"))[0] == "hers"
     assert set(names(asking(persona, "What cats do I keep?"))) == {"mine", "hers"}

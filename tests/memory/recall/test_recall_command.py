@@ -10,12 +10,12 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from persona.models import Persona
-from tests.memory.archive.archives import SMALL, imported, written
+from tests.memory.archive.archives import SMALL, import_lines, write_archive
 
 
 @pytest.fixture
 def keeper(ana: User, tmp_path: Path) -> Persona:
-    return imported(tmp_path, ana).persona
+    return import_lines(tmp_path, ana).persona
 
 
 def told(*args: str, **options: Any) -> str:
@@ -30,7 +30,7 @@ def asked(path: Path) -> str:
         {"id": "q1", "turns": ["Hello.", "Do you remember my cat?"], "now": now, "relevant": ["m1"], "category": "x"},
         {"id": "q2", "turns": ["my grandmother's armchair"], "now": now, "relevant": ["m3"]},
     )
-    return str(written(path / "queries.jsonl", lines))
+    return str(write_archive(path / "queries.jsonl", lines))
 
 
 def test_every_query_gets_one_result_line(keeper: Persona, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_people_get_a_table(keeper: Persona) -> None:
 
 
 def test_an_external_id_must_be_unique(keeper: Persona, ben: User, tmp_path: Path) -> None:
-    imported(tmp_path, ben, *SMALL)
+    import_lines(tmp_path, ben, *SMALL)
     with pytest.raises(CommandError, match="More than one"):
         told("mira-1", "cat")
     with pytest.raises(CommandError, match="no persona"):
@@ -71,7 +71,7 @@ def test_an_external_id_must_be_unique(keeper: Persona, ben: User, tmp_path: Pat
 
 
 def test_a_broken_query_is_named(keeper: Persona, tmp_path: Path) -> None:
-    path = written(tmp_path / "q.jsonl", ({"id": "q1", "turns": ["cat"]}, {"id": "q2"}))
+    path = write_archive(tmp_path / "q.jsonl", ({"id": "q1", "turns": ["cat"]}, {"id": "q2"}))
     with pytest.raises(CommandError, match="line 2"):
         told("mira-1", queries=path, as_json=True)
     with pytest.raises(CommandError, match="either"):
@@ -79,7 +79,7 @@ def test_a_broken_query_is_named(keeper: Persona, tmp_path: Path) -> None:
 
 
 def test_the_evaluation_leaves_nothing_behind(db: None, tmp_path: Path) -> None:
-    written(tmp_path / "archive.jsonl", SMALL)
+    write_archive(tmp_path / "archive.jsonl", SMALL)
     asked(tmp_path)
     out = io.StringIO()
     call_command("eval_recall", tmp_path, as_json=True, stdout=out, stderr=io.StringIO())

@@ -389,7 +389,7 @@ def test_an_archive_that_is_restored_during_the_switch_has_vectors_of_the_new_mo
         return rows
 
     monkeypatch.setattr(read.Loader, "vectors_of", then_change)
-    result = archives.imported(
+    result = archives.import_lines(
         tmp_path, ana, archives.HEADER | {"embedding_model": OLD}, archives.PERSONA | {"id": "m"}, *lines
     )
     assert result.added["nodes"] == 2

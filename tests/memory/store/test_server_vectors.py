@@ -228,7 +228,7 @@ def test_an_archive_carries_model_size_and_prefix_and_others_embed_anew(
         vector = np.zeros(numbers, dtype="<f4")
         vector[0] = 1
         node = archives.node("n1", text, embedding=base64.b64encode(vector.tobytes()).decode())
-        archives.imported(tmp_path, ana, archives.HEADER | header, archives.PERSONA | {"id": text}, node)
+        archives.import_lines(tmp_path, ana, archives.HEADER | header, archives.PERSONA | {"id": text}, node)
         return [sent for sent in server.texts if text in sent]
 
     ours = {"embedding_model": "server:nomic-embed-text"}
