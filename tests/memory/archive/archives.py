@@ -67,7 +67,7 @@ SMALL = (
 
 
 def write_archive(path: Path, lines: tuple[Mapping[str, Any] | str | bytes, ...]) -> Path:
-    """An archive file; strings and bytes are written as they are."""
+    """Write an archive file; strings and bytes are written as they are."""
     raw = (
         line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line)).encode()
         for line in lines

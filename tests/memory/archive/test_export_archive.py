@@ -32,7 +32,7 @@ QUOTED = "Milo, our cat, and Milo's bell."
 
 
 def saved_lines(persona: Persona) -> list[bytes]:
-    """The lines without the header."""
+    """The archive lines without the header."""
     return list(write.archive_lines(persona, NOW))[1:]
 
 
@@ -42,7 +42,7 @@ def saved_objects(persona: Persona, *types: str) -> list[dict[str, Any]]:
 
 
 def restore_saved(path: Path, owner: User, persona: Persona) -> Persona:
-    """The persona in an empty installation."""
+    """Restore the persona into an empty installation."""
     file = path / "saved.jsonl"
     file.write_bytes(b"".join(write.archive_lines(persona, NOW)))
     Persona.objects.all().delete()
@@ -80,7 +80,7 @@ def create_entity(persona: Persona, name: str, *others: str, **values: Any) -> E
 
 @pytest.fixture
 def life(mira: Persona) -> Persona:
-    """Something of everything that an archive can hold."""
+    """A persona with an example of everything that an archive can hold."""
     mood.change(mira, mood.Mood("warm", 6), None, NOW)
     Persona.objects.filter(pk=mira.pk).update(facts={"born": "1990", "城市": "上海"})
     mira.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Whatever stands in an archive: it is taken and sound, or the line is named that cannot be, and nothing is there."""
+"""Any archive is imported and sound, or the broken line is named and nothing is stored."""
 
 import io
 import json
@@ -48,7 +48,7 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def mutate(lines: list[bytes], dice: random.Random) -> tuple[list[bytes], str]:
-    """The lines with one that is another one, and what was done."""
+    """The lines with one of them mutated, and a description of the mutation."""
     number, way = dice.randrange(len(lines)), dice.choice(WAYS)
     line = lines[number]
     if way in ON_VALUES:
@@ -88,7 +88,7 @@ def _with_another_value(lines: list[bytes], line: bytes, way: str, dice: random.
 
 
 def import_outcome(lines: list[bytes], owner: User, *, skip_bad: bool) -> str:
-    """What came of an archive: "taken", or "refused"; anything else is wrong."""
+    """The outcome of importing the lines: "taken" or "refused"; anything else is an error."""
     try:
         persona = import_archive(io.BytesIO(b"".join(lines)), owner, skip_bad=skip_bad).persona
     except ArchiveError as error:

@@ -1,4 +1,4 @@
-"""An archive restores everything, whatever its order, once; and says what it could not take."""
+"""An archive restores everything once, whatever its order, and reports what it could not import."""
 
 import base64
 import gzip
@@ -80,7 +80,7 @@ def test_an_import_that_broke_off_goes_on_where_it_stopped(
     ana: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schema, "BATCH", 1)
-    divisors = [1] * (len(SMALL) + 5) + [0]  # all of them once; then a talk, its lines, and the first of the memories
+    divisors = [1] * (len(SMALL) + 5) + [0]  # every line once; then a session, its messages, and the first node
     with pytest.raises(ZeroDivisionError):
         import_lines(tmp_path, ana, progress=lambda size: divisors.append(size / divisors.pop(0)))
     assert Message.objects.count() == 3
@@ -274,7 +274,7 @@ def test_who_lives_on_in_a_circle_is_refused(ana: User, tmp_path: Path) -> None:
 
 
 def test_memories_may_rest_on_each_other(ana: User, tmp_path: Path) -> None:
-    """Reinforcing can close a circle, so that our own archives may hold one."""
+    """Reinforcement can close a circle, so our own archives may hold one."""
     circle = [
         node("n8", "Ana is kind.", kind="thought", filling=["n9"], superseded_by="n9"),
         node("n9", "Ana is gentle.", kind="thought", filling=["n8"], superseded_by="n8"),

@@ -1,4 +1,4 @@
-"""What was forgotten here does not come back by an archive, whether it has its old ids or new ones."""
+"""Forgotten data does not come back with an archive, whether its ids are old or new."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,7 +35,7 @@ def remaining() -> dict[str, int]:
 
 
 def as_new(*lines: Any) -> list[Any]:
-    """The same archive with other ids for everything but the persona, as another export of the same source has them."""
+    """The same archive with new ids for everything but the persona, like another export of the same source."""
 
     def rename(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -61,7 +61,7 @@ def test_a_second_import_after_a_forgetting_adds_nothing(ana: User, tmp_path: Pa
 
 
 def test_nothing_that_was_forgotten_comes_back_under_another_id(ana: User, tmp_path: Path) -> None:
-    """The words are known again; the talk comes without its summary, the thought not without its event."""
+    """Texts are recognized; the session comes without its summary, and the thought does not come without its event."""
     persona = import_lines(tmp_path, ana).persona
     forget_targets(persona, node_of("n1"))
     again = import_lines(tmp_path, ana, *as_new(*SMALL))
@@ -167,7 +167,7 @@ def test_what_came_in_by_one_import_carries_its_mark(ana: User, tmp_path: Path) 
 
 
 def test_an_export_is_known_again_by_the_ids_it_wrote(ana: User, tmp_path: Path, remember: Any) -> None:
-    """Where there was no other id, an export writes the uuid."""
+    """Without an external id, an export writes the uuid."""
     result: ImportResult = import_lines(tmp_path, ana)
     song = remember(result.persona, "Ana sings.")
     again = import_lines(tmp_path, ana, *SMALL, node(str(song.uuid), "Ana sings."))
@@ -185,7 +185,7 @@ def test_a_persona_made_here_is_known_again_by_her_uuid(mira: Persona, tmp_path:
 def test_what_was_told_again_after_it_was_forgotten_comes_back_with_an_archive_of_then(
     ana: User, tmp_path: Path, mira: Persona
 ) -> None:
-    """An archive that holds a tombstone beside the words holds them on purpose; one of before does not."""
+    """An archive with a tombstone and the text restores the text; an older one without the tombstone does not."""
 
     def save(name: str) -> Path:
         (tmp_path / name).write_bytes(b"".join(write.archive_lines(mira, NOW)))

@@ -63,7 +63,7 @@ FORGOTTEN = "My cat Rex died in Lisbon yesterday."
 
 @pytest.fixture
 def everything(mira: Persona) -> Persona:
-    """Something in every table that is hers."""
+    """A persona with rows in every table of its own."""
     block = CoreBlock.objects.get(persona=mira, label=Label.STYLE)
     block.rewrite("Short.", mira.owner)
     block.rewrite("Longer.", mira.owner)
@@ -126,7 +126,7 @@ def everything(mira: Persona) -> Persona:
 
 
 def _brought(persona: Persona, event: ConceptNode) -> None:
-    """A file that was taken in, with what came of it, and one that is still being written."""
+    """An imported file with its results, and one that is still being written."""
     job = imported_file(persona, status="remembering", found={"chunks": 2, "speakers": [{"name": "Rosa"}]})
     import_session = talk(persona, status="closing")
     Session.objects.filter(pk=import_session.pk).update(close_reason="import", import_uuid=job.uuid)
@@ -145,7 +145,7 @@ def _brought(persona: Persona, event: ConceptNode) -> None:
 
 
 def imported_file(persona: Persona, **values: Any) -> ImportJob:
-    """An import that a person has confirmed."""
+    """An import that the owner has confirmed."""
     usual = {"file_name": "talk.txt", "file_size": 9, "file_digest": "c" * 64, "format": "whatsapp"}
     moments = {"created_at": NOW, "confirmed_at": NOW}
     job = ImportJob.objects.create(owner=persona.owner, persona=persona, **(usual | moments | values))
@@ -154,7 +154,7 @@ def imported_file(persona: Persona, **values: Any) -> ImportJob:
 
 
 def _slow_cycle(persona: Persona, event: ConceptNode, ended: ConceptNode) -> None:
-    """A run, what the persona wonders since, and two story lines, of which the owner dissolved one."""
+    """A slow cycle run, an open question, and two threads, one of them dissolved by the owner."""
     story = Thread.objects.create(persona=persona, title="Milo's name", state="ended", created_at=NOW)
     dissolved = Thread.objects.create(
         persona=persona, title="A call", titled_by="person", created_at=NOW, dissolved_at=LATER
@@ -177,7 +177,7 @@ def _slow_cycle(persona: Persona, event: ConceptNode, ended: ConceptNode) -> Non
 
 
 def _first_words(persona: Persona, turn: Turn, message: Message, promised: ConceptNode) -> None:
-    """That she may speak first, that she did, and what she considered."""
+    """The settings of outreach, two outreaches, and two considerations."""
     ReachingOut.objects.create(persona=persona, enabled=True, quiet_start=22, changed_at=NOW)
     about_silence = {"persona": persona, "trigger": "silence", "trigger_key": f"silence:1:{message.uuid}"}
     spoken = Outreach.objects.create(
@@ -326,7 +326,7 @@ def test_her_own_whole_archive_brings_nothing_twice(ana: User, everything: Perso
 
 
 def import_saved(owner: User, persona: Persona, path: Path, **options: Any) -> Any:
-    """What comes of importing what is saved of her now."""
+    """Save the persona, import the archive, and return the result."""
     file = path / "hers.jsonl"
     file.write_bytes(b"".join(write.archive_lines(persona, NOW)))
     with file.open("rb") as opened:
@@ -348,7 +348,7 @@ def test_somebody_elses_copy_is_another_one_with_all_that_can_be_hers(
 
 @pytest.fixture
 def merged(everything: Persona) -> Persona:
-    """Bello lives on in Milo, who was told of again since, and then Rosa, too."""
+    """Bello is merged into Milo, who is mentioned again afterwards; then Rosa is merged, too."""
     milo, bello, rosa = (everything.entities.get(canonical_name=name) for name in ("Milo", "Bello", "Rosa"))
     merge.merge_pair(milo, bello, everything.owner, NOW)
     Mention.objects.create(node=remembered(everything, "Bello barked.", created_at=LATER), entity=milo)
@@ -358,7 +358,7 @@ def merged(everything: Persona) -> Persona:
 
 
 def people(persona: Persona) -> list[str]:
-    """Who they are, who is mentioned in what, and what was decided of them: in words, without ids."""
+    """Entities, their mentions and their merge decisions as text, without ids."""
     rows = [
         f"{entity.canonical_name} {entity.status} {entity.description}"
         for entity in persona.entities.order_by("canonical_name")
@@ -374,7 +374,7 @@ def people(persona: Persona) -> list[str]:
 
 
 def undo_one_by_one(persona: Persona, by: User) -> list[list[str]]:
-    """The people after each merge that is taken back, the last one first."""
+    """The people after each merge is undone, the last one first."""
     groups = []
     for proposal in MergeProposal.objects.of(persona).filter(status="merged").order_by("-decided_at"):
         assert merge.undo(proposal, by, LATER + timedelta(days=1))
@@ -445,7 +445,7 @@ def test_a_merge_that_does_not_say_how_it_is_undone_is_not_taken(ana: User, tmp_
 
 
 def test_many_at_once_are_stored_as_one_by_one(ana: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With triggers set aside, and without."""
+    """With triggers disabled, and without."""
     messages = [message(f"m{place}", f"Line {place} of 小黑.") for place in range(8)]
     statuses = ["hidden", "active"] * 4
     nodes = [
@@ -476,7 +476,7 @@ def test_triggers_that_were_set_aside_are_there_again_when_it_fails(
     assert not search.missing()
 
 
-# --- an owner's all -------------------------------------------------------------------------------------------------
+# --- all of an owner ------------------------------------------------------------------------------------------------
 def unzip(chunks: Iterable[bytes]) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(b"".join(chunks))) as archive:
         assert archive.testzip() is None

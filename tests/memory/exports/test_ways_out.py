@@ -1,4 +1,4 @@
-"""A persona taken along in the formats of others: they fit what is published of them, and come back as they were."""
+"""A persona exported to the formats of others: the files fit the published schemas and are read back unchanged."""
 
 import io
 import json
@@ -36,7 +36,7 @@ OFF = (session("s2", off_the_record=True), message("m8", "Between us: the safe i
 
 @pytest.fixture
 def restored(ana: User, tmp_path: Path) -> Persona:
-    """A cat, what follows from it, a talk off the record and a line that no model may see."""
+    """A persona with memories of a cat, a session off the record, and a withheld message."""
     persona = import_lines(tmp_path, ana, *SMALL, *OFF, message("m9", "My pin is 4711.", withheld=True)).persona
     persona.nodes.filter(external_id="n2").update(status="hidden")
     return persona
@@ -162,7 +162,7 @@ def test_names_are_asked_for_at_once(restored: Persona) -> None:
             export_source(restored, "pam")
         return len(queries)
 
-    count_queries()  # her owner is known from then on
+    count_queries()  # the owner is cached from then on
     before = count_queries()
     for number in range(5):
         Entity.objects.create(persona=restored, canonical_name=f"Nils {number}", description="A neighbour.")

@@ -1,4 +1,4 @@
-"""What somebody brought, for the tests: talks of an import as its file's lines were stored."""
+"""Sessions of an import for the tests, as they are after the messages of its file are stored."""
 
 import hashlib
 from collections.abc import Callable
@@ -22,7 +22,7 @@ ROLES = {"Ana": Message.Role.USER, "Mira": Message.Role.PERSONA}
 
 
 def an_import(persona: Persona, status: str = "remembering") -> ImportJob:
-    """One whose file has been stored."""
+    """An import whose file is stored."""
     job = ImportJob.objects.create(
         owner=persona.owner, persona=persona, status=status, file_name="chat.txt", file_size=1, created_at=NOW
     )
@@ -37,7 +37,7 @@ def brought(
     kind: str = "talk",
     dated: bool = True,
 ) -> Session:
-    """A talk of "Ana: …", "Mira: …" and others."""
+    """Store a session of the import; each text begins with its speaker ("Ana: …", "Mira: …")."""
     assert job.persona is not None
     session = Session.objects.create(
         persona=job.persona,
@@ -84,7 +84,7 @@ def _line(session: Session, text: str, at: datetime) -> Message:
 
 
 def events_of_each(request: Any) -> dict[str, Any]:
-    """One event for each line of the user's; no thoughts, and no drafts."""
+    """Answer with one event for each message of the user; no thoughts, no drafts."""
     if request.purpose in ("reflection", "onboarding"):
         return {"thoughts": [], "drafts": []}
     messages = [message for message in request.material["lines"] if message["role"] == "user" and not message["read"]]
@@ -93,7 +93,7 @@ def events_of_each(request: Any) -> dict[str, Any]:
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> None:
-    """Do it when the model has just answered, and nothing was made of that yet."""
+    """Call `action` after the model answers and before the answer is used."""
     answered = llm.answer_now
 
     def answer_now(*args: Any, **kwargs: Any) -> Any:

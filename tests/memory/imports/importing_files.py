@@ -1,4 +1,4 @@
-"""Files that people bring, for the tests: handed over, looked through, confirmed, taken in."""
+"""Imports of files for the tests: uploaded, analyzed, confirmed, imported."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ FILES = Path(__file__).parent / "readers" / "files"
 
 
 def whatsapp(*lines: str, at: datetime = datetime(2023, 3, 25, 21, 0)) -> bytes:
-    """A chat: "Ana: Hello" and so on, a minute apart; a number of hours lets them pass."""
+    """A WhatsApp chat: messages ("Ana: Hello") a minute apart; a number in their place lets that many hours pass."""
     stamped_lines = []
     for line in lines:
         if line.isdecimal():
@@ -36,7 +36,7 @@ def source(content: bytes, name: str) -> Source:
 
 
 def brought(persona: Persona | None, content: bytes, name: str, owner: Any = None, now: datetime = NOW) -> ImportJob:
-    """The file handed over, and kept."""
+    """Begin an import and store its file."""
     with source(content, name) as file:
         return imports.begin(owner or (persona and persona.owner), persona, file, now, keep=True)
 
@@ -51,7 +51,7 @@ def looked_through(persona: Persona | None, content: bytes, name: str, **rest: A
 def confirmed(
     persona: Persona, content: bytes, name: str, roles: Mapping[str, str] | None = None, **choices: Any
 ) -> ImportJob:
-    """Confirmed as it is suggested; who is not known otherwise is somebody else."""
+    """Analyze the file and confirm the suggested choices; speakers without a suggested role become "other"."""
     job = looked_through(persona, content, name)
     assert job.status == "asking", (job.status, job.refusal, job.failure)
     imports.confirm(job, answered(job, roles, **choices), NOW)
@@ -59,7 +59,7 @@ def confirmed(
 
 
 def answered(job: ImportJob, roles: Mapping[str, str] | None = None, **choices: Any) -> Choices:
-    """As it is suggested, but that whoever bears the persona's name is said to be the persona."""
+    """The suggested choices, except that the speaker who bears the persona's name becomes the persona."""
     likely = imports.suggest_choices(job)
     roles_by_name = {name: role or "other" for name, role in likely.roles.items()}
     if job.persona and roles_by_name.get(job.persona.name) == "other":
@@ -71,7 +71,7 @@ def answered(job: ImportJob, roles: Mapping[str, str] | None = None, **choices: 
 def taken_in(
     persona: Persona, content: bytes, name: str, roles: Mapping[str, str] | None = None, **rest: Any
 ) -> ImportJob:
-    """Taken in and remembered, till nothing is left to do."""
+    """Import the file and run the import until it is over."""
     job = confirmed(persona, content, name, roles, **rest)
     while runner.run(job.pk, Clock()) == runner.Outcome.GOES_ON:
         pass
@@ -80,6 +80,6 @@ def taken_in(
 
 
 def lines_of(persona: Persona) -> Sequence[str]:
-    """Everything that was said, in its order."""
+    """All messages of the persona in their order, each with its speaker."""
     messages = Message.objects.filter(persona=persona).order_by("created_at", "id")
     return [f"{message.speaker or message.role}: {message.content}" for message in messages]

@@ -1,4 +1,4 @@
-"""An archive taken in by a persona who has a life of her own: what it holds comes, and of her nothing changes."""
+"""An archive imported into a persona with memories: its content is added, the persona itself is unchanged."""
 
 import io
 import json
@@ -41,7 +41,7 @@ def take_in(
 
 
 def state(persona: Persona) -> list[bytes]:
-    """All that an archive would say of her, but for the drafts."""
+    """The archive lines of the persona without core drafts."""
     return [line for line in write.archive_lines(persona, NOW) if b'"core_draft"' not in line][1:]
 
 
@@ -186,7 +186,7 @@ def test_other_files_are_none(data: bytes) -> None:
 
 
 def test_restoring_a_persona_is_as_it_was(ana: User, tmp_path: Path) -> None:
-    """The other door: a persona of her own, core blocks and all."""
+    """The command creates a new persona, with its core blocks."""
     file = write_archive(tmp_path / "a.jsonl", SMALL)
     call_command("import_archive", str(file), owner="ana")
     assert Persona.objects.get().core_blocks.get(label="user").content == "Ana lives in Lisbon."

@@ -1,4 +1,4 @@
-"""What is remembered of chats in which the persona took no part: "you" in them is somebody else."""
+"""Memories of chats between people: "you" in them is the other person, never the persona."""
 
 from typing import Any
 

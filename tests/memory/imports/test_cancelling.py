@@ -1,4 +1,4 @@
-"""An import that is cancelled: what was remembered stays, of the rest nothing is left, and it can be brought again."""
+"""A cancelled import: extracted memories stay, all else is deleted, and the file can be imported again."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What is found in a file, cut into what is stored at once: nothing lost, nothing turned round."""
+"""Items of a file, cut into chunks that are stored together: nothing is lost or reordered."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -40,7 +40,7 @@ def cut(*items: ReaderItem, cuts: Cuts = CUTS, choices: Choices = CHOICES) -> li
 
 
 def ids(chunks: list[Chunk]) -> list[str]:
-    """The ids of the lines, parts of one line once."""
+    """The ids of the messages; parts of one message count once."""
     every = (message.external_id.partition("#")[0] for chunk in chunks for message in chunk.lines)
     return [key for key, _parts in groupby(every)]
 

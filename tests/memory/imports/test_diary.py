@@ -1,4 +1,4 @@
-"""A diary from the file to the end without any model: its own sentences with their days, and nothing concluded."""
+"""Import a diary without a model: its sentences become events with their days, and nothing is inferred."""
 
 from collections.abc import Mapping
 from datetime import date

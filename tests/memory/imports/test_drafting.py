@@ -1,4 +1,4 @@
-"""Drafting: one question about a sample of what was said, and drafts that rest on words that stand there."""
+"""Drafting: one request about a sample of messages, and drafts whose quotes occur in them."""
 
 import contextlib
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 def import_sessions(persona: Persona, *sessions: Sequence[str]) -> ImportJob:
-    """An import whose talks are stored and read, a week between each."""
+    """An import whose sessions are stored and extracted, a week apart."""
     job = ImportJob.objects.create(
         owner=persona.owner, persona=persona, status="drafting", file_name="x", file_size=1, created_at=NOW
     )
@@ -160,7 +160,7 @@ def test_an_answer_in_another_language_is_asked_for_once_more(mira: Persona, mod
 
 # --- once -----------------------------------------------------------------------------------------------------------
 class Killed(BaseException):
-    """The process is gone."""
+    """The process was killed."""
 
 
 @pytest.mark.parametrize("where", ["before the answer is read", "while it is stored", "after it was stored"])
@@ -214,7 +214,7 @@ def test_what_was_decided_meanwhile_is_not_proposed_again(
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> None:
-    """Have `action` done while the model thinks."""
+    """Call `action` while the model is answering."""
     answer_now = llm.answer_now
 
     def thinks(*args: Any, **kwargs: Any) -> Any:
@@ -244,7 +244,7 @@ def test_a_failure_is_told_to_whoever_runs_the_import(mira: Persona, model: Scri
     assert caught.value.code == "budget_exhausted"
 
 
-# --- what was forgotten ---------------------------------------------------------------------------------------------
+# --- forgotten text -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("buried", ["Ana is a nurse in Lisbon.", "I am a nurse in Lisbon.", "nurse in Lisbon"])
 def test_what_was_forgotten_is_not_proposed(mira: Persona, model: Script, clock: Clock, buried: str) -> None:
     tombstones.add_tombstones(mira, [TombstoneSource("text", buried)])

@@ -1,4 +1,4 @@
-"""A dry run tells what the run takes in, of every sample file there is."""
+"""For every sample file, a dry run reports the counts of the real run."""
 
 import io
 import re
@@ -17,7 +17,7 @@ from tests.memory.archive.archives import SMALL, write_archive
 from tests.memory.imports.readers.given import FILES
 
 pytestmark = pytest.mark.django_db
-# What is told of both, and means the same.
+# Values that the dry run and the run both print, with the same meaning.
 TOLD = ("format", "conversations", "talks", "lines", "entries", "cards", "lore", "remembered", "known", "left_out")
 
 
@@ -29,7 +29,7 @@ def command(persona: Persona, file: Path, **options: Any) -> dict[str, str]:
 
 
 def answers_for(persona: Persona, file: Path) -> dict[str, Any] | None:
-    """The options that answer what the command asks about the file; None where it cannot be read."""
+    """The options that answer the questions of the command about the file; None if it cannot be read."""
     options: dict[str, Any] = {}
     for _question in range(8):
         try:
@@ -67,7 +67,7 @@ def samples(tmp_path: Path) -> list[Path]:
 def test_the_dry_run_and_the_run_agree_on_every_sample(mira: Persona, tmp_path: Path, stride: int) -> None:
     read = 0
     for number, file in enumerate(reversed(samples(tmp_path))):
-        if number % stride and number > 2:  # those that are made for it come first
+        if number % stride and number > 2:  # the samples made for this test come first
             continue
         persona = create_persona(mira.owner, f"Mira {number}", user_name="Ana")
         options = answers_for(persona, file)

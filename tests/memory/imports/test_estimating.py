@@ -1,4 +1,4 @@
-"""What an import will cost, before anybody agrees to it."""
+"""The estimated cost of an import, before it is confirmed."""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ EVERY_FILE = sorted(FILES.iterdir())
 
 
 def answer_questions(job: ImportJob) -> ImportJob:
-    """Looked through again with its questions answered, till nothing is asked but who is who."""
+    """Answer the questions and analyze again until only the roles of speakers are open."""
     while job.status == "asking" and job.found["questions"]:
         kind = "chat" if "kind" in job.found["questions"] else "notes"
         imports.confirm(job, Choices(day_first=True, mapping=job.found["mapping"], kind=kind), NOW)
@@ -47,7 +47,7 @@ def store_messages(job: ImportJob) -> ImportJob:
 
 
 def words_in(path: Path, job: ImportJob) -> tuple[list[str], Counter[str]]:
-    """What is told in the file, in its order, and why something is skipped."""
+    """The texts of the file in order, and the number of skipped items by reason."""
     choices = parse_choices(job.choices)
     with Source(path) as source:
         items = list(read(source, format_named(job.format), analysis.options_of(source, choices)))

@@ -1,4 +1,4 @@
-"""What somebody brought is forgotten as a whole, or line by line, and does not come back with its file."""
+"""Imported data is forgotten as a whole or message by message, and does not come back with its file."""
 
 from datetime import timedelta
 from typing import Any
@@ -141,7 +141,7 @@ def test_a_line_of_somebody_else_is_forgotten_like_any(mira: Persona) -> None:
 
 
 def nils_of(persona: Persona) -> Entity:
-    """Somebody of whom one thing is remembered."""
+    """An entity mentioned in one node."""
     nils = Entity.objects.create(persona=persona, canonical_name="Nils", kind="person")
     Alias.objects.create(entity=nils, persona=persona, text="Nils", normalized="nils")
     node = ConceptNode.objects.create(

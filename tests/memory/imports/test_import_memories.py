@@ -1,4 +1,4 @@
-"""The command that brings a file into memory: it looks, asks, takes in, and goes on where it was stopped."""
+"""The command import_memories: it analyzes, asks, imports, and continues where it was interrupted."""
 
 import io
 import json
@@ -27,7 +27,7 @@ TRANSCRIPT = "Anna: I have moved to Porto.\nBruno: When?\nAnna: Last week, with 
 
 
 def run_command(persona: Persona, file: Path, **options: Any) -> dict[str, str]:
-    """What the command tells on stdout, by name."""
+    """The values that the command prints, by name."""
     out = io.StringIO()
     call_command("import_memories", str(file), persona=str(persona.uuid), stdout=out, stderr=io.StringIO(), **options)
     return dict(line.split("  ", 1) for line in out.getvalue().splitlines()) | {"": out.getvalue()}
@@ -45,7 +45,7 @@ def everything() -> dict[str, int]:
 
 @pytest.fixture
 def transcript(tmp_path: Path) -> Path:
-    """A talk in which nobody says who is who."""
+    """A chat that does not say which speaker is the owner."""
     file = tmp_path / "talk.txt"
     file.write_text(TRANSCRIPT)
     return file
@@ -196,7 +196,7 @@ def test_after_ctrl_c_it_goes_on_to_the_same_end(mira: Persona, otto: Persona, m
     job = ImportJob.objects.get(persona=mira)
     assert f"--resume {job.uuid}" in str(error.value)
     monkeypatch.undo()
-    ImportJob.objects.filter(pk=job.pk).update(lease_until=None, holder="")  # whoever held it is gone
+    ImportJob.objects.filter(pk=job.pk).update(lease_until=None, holder="")  # the process that held the lease is gone
     assert "is not the file" in refusal_of(mira, FILES / "transcript.txt", resume=job.uuid)
     assert "no import" in refusal_of(otto, WHATSAPP, resume=job.uuid)
     run_command(mira, WHATSAPP, resume=job.uuid)

@@ -1,4 +1,4 @@
-"""Forty texts that give orders, in everything that can be brought, before a model that does whatever it reads: L1 is
+"""Forty texts that give orders, in every kind of import, with a model that obeys whatever it reads: L1 is
 not written, nobody's status changes, nothing of anybody else is read, and every word stays inside its block."""
 
 import base64
@@ -73,7 +73,7 @@ _BLOCK = re.compile(r"<(said|memory|your_answer)>\n.*?\n</\1>", re.DOTALL)
 
 
 def outside(prompt: str) -> str:
-    """What a model would take for our words."""
+    """The parts of the prompt outside the blocks of quoted data."""
     return _BLOCK.sub("", prompt)
 
 
@@ -88,14 +88,14 @@ def in_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# --- what can be brought --------------------------------------------------------------------------------------------
+# --- what can be imported -------------------------------------------------------------------------------------------
 def journal() -> tuple[str, bytes]:
     entries = (f"## {day:%Y-%m-%d}\n\nMy dog died. {text}\n" for day, text in zip(days(), MARKED, strict=False))
     return "diary.md", "\n".join(entries).encode()
 
 
 def chat() -> tuple[str, bytes]:
-    """Orders as lines of the user, and as the names of others."""
+    """Orders as messages of the user, and as names of other speakers."""
     lines = [f"Ana: My dog died. {in_one_line(text)}" for text in MARKED]
     names = [in_one_line(text).replace(":", " ")[:60] for text in MARKED]
     return "WhatsApp Chat with Mira.txt", importing_files.whatsapp(*lines, *[f"{name}: hello there" for name in names])
@@ -130,7 +130,7 @@ def memories() -> tuple[str, bytes]:
 # --- a model that obeys ---------------------------------------------------------------------------------------------
 @pytest.fixture
 def obeying(model: Script, otto: Persona) -> Script:
-    """It says what the texts want said, cites what it was not given, and replaces all that it was shown."""
+    """A model that obeys the texts, cites messages outside its prompt, and supersedes every known event."""
     secret = talk(otto, "Ben's secret is a boat.").messages.get()
 
     def reads(request: Request) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def cite_of(message: dict[str, Any]) -> dict[str, str]:
 
 
 def state(persona: Persona, otto: Persona) -> list[Any]:
-    """What orders could change: L1, what was known of both, and how it stands."""
+    """Everything that orders could change: core blocks, the memories of both personas, and their states."""
     nodes = ConceptNode.objects.filter(import_uuid=None, session__import_uuid=None)
     return [
         list(CoreBlock.objects.order_by("id").values()),
@@ -223,7 +223,7 @@ def _what_came_in_waits_for_people(mira: Persona) -> None:
 
 
 def _nothing_leaves_its_block_in_a_turn(mira: Persona) -> None:
-    """Not even where all of it is recalled."""
+    """Even when all memories are recalled, orders stay inside their block."""
     texts = []
     for number, text in enumerate(MARKED):
         request = ContextRequest(mira, [f"{text} What of key {number}?"], NOW, 4_000)

@@ -1,4 +1,4 @@
-"""A later export of what is there already adds what is new in it, nothing twice; what only begins alike comes in."""
+"""A later export adds only new messages, none twice; a chat that only begins alike is imported."""
 
 import json
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ BROKEN_IDS = [
 
 
 def import_rows(persona: Persona, rows: Sequence[str], name: str) -> ImportJob:
-    """Taken in as it is suggested, whatever is asked."""
+    """Import the rows with the suggested choices."""
     job = looked_through(persona, "\n".join(rows).encode(), name)
     for _time in range(9):
         if job.is_over:

@@ -93,7 +93,7 @@ def test_the_first_greeting_is_what_a_new_companion_says_first_and_goes_with_its
 def test_a_cards_greeting_replaces_one_that_a_model_wrote_while_the_card_was_read_and_no_other(mira: Persona) -> None:
     Persona.objects.filter(pk=mira.pk).update(greeting="Hello, I'm Mira!", greeting_by_model=True)
     run = uuid4()
-    store_notes(mira, *of_file("card_v2.json"), by=run)  # `mira` was read before the model wrote
+    store_notes(mira, *of_file("card_v2.json"), by=run)  # `mira` was loaded before the model was saved
     mira.refresh_from_db()
     assert (mira.greeting, mira.greeting_import_uuid, mira.greeting_by_model) == ("You came back, Ana.", run, False)
     store_notes(mira, card(greetings=("Another.",)))
@@ -343,7 +343,7 @@ def test_a_name_that_was_forgotten_is_nobodys_alias(mira: Persona) -> None:
 
 
 def test_a_forgotten_card_leaves_nothing_and_does_not_come_back(mira: Persona) -> None:
-    """Somebody who is mentioned nowhere goes, too; what was forgotten by name is refused."""
+    """An entity without mentions is deleted, too; a forgotten name is refused."""
     content = (FILES / "card_v2.json").read_bytes()
     job = importing_files.taken_in(mira, content, "card_v2.json")
     assert (job.status, job.counts["entities"], CoreDraft.objects.count()) == ("done", 1, 5)

@@ -1,4 +1,4 @@
-"""Files that begin with what was said last, and files that do not."""
+"""Files that begin with the newest message, and files that do not."""
 
 from datetime import datetime, timedelta
 from itertools import count
@@ -13,7 +13,7 @@ START = datetime(2024, 1, 5, 21, 0)
 
 
 def talk(*minutes: int | None, ids: str = "", roles: str = "") -> list[FileMessage]:
-    """Lines by the minute in which they were said; `ids` and `roles` a letter or number for each."""
+    """Messages by the minute of each; `ids` and `roles` hold one value per message."""
     sides: dict[str, Role] = {"u": "user", "p": "persona"}
     numbers = ids.split() if ids else [f"{'abcdefgh'[number]}{number}x" for number in range(len(minutes))]
     return [
@@ -63,7 +63,7 @@ def test_the_order_is_judged_by_the_whole_file() -> None:
         "answers that stand beneath what they answer": ([talk(0, 7, 1, 8, 2, 9)], False),
     }
     assert {why: order_of(*sessions).begins_with_the_newest for why, (sessions, _is_so) in files.items()} == {
-        why: is_so for why, (_talks, is_so) in files.items()
+        why: is_so for why, (_sessions, is_so) in files.items()
     }
 
 
@@ -72,7 +72,7 @@ def test_the_order_is_judged_by_the_whole_file() -> None:
     [
         (talk(9, 5, 0), "0.2 5.1 9.0"),
         (talk(1, 0), "0.1 1.0"),
-        (talk(9, 5, 5, 0), "0.3 5.2 5.1 9.0"),  # what stands above was said later
+        (talk(9, 5, 5, 0), "0.3 5.2 5.1 9.0"),  # in a file with the newest first, the upper message is the later one
         (talk(5, 5, 0, 0, roles="upup"), "0.2 0.3 5.0 5.1"),  # but no answer before its question
         (talk(5, 5, 0, 0, roles="pupu"), "0.3 0.2 5.1 5.0"),
         (talk(9, 5, 5, 0, ids="4 2 3 1"), "0.3 5.1 5.2 9.0"),  # and no number before a lower one

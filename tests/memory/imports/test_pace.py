@@ -1,4 +1,4 @@
-"""Whoever talks while a file is stored waits for no more than the writing itself."""
+"""A session during an import waits only for the database writes of the import."""
 
 from collections.abc import Iterable
 from types import SimpleNamespace

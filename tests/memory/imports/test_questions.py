@@ -1,4 +1,4 @@
-"""What an import asks before it reads a file, at each of its doors: the page, the API and the command."""
+"""The questions of an import before it reads a file: on the page, in the API and in the command."""
 
 import io
 import json
@@ -30,7 +30,7 @@ TALK = b"Anna: I have moved to Porto.\nBruno: When?\nAnna: Last week, with my do
 
 @pytest.fixture
 def undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader that cannot tell a chat from notes."""
+    """Readers that cannot distinguish a chat from notes."""
     as_chat = Transcript.read
 
     def read(self: Transcript, source: Source, options: Options) -> Iterator[ReaderItem]:
@@ -96,7 +96,7 @@ def test_the_page_asks_with_two_answers_and_says_what_is_missing(owner: Client, 
     page = owner.get(url).content.decode()
     assert page.count('name="kind"') == 2
     assert 'data-testid="chat-or-notes"' in page
-    assert "I have moved to Porto." in page  # the first lines, to tell by
+    assert "I have moved to Porto." in page  # the first messages, as a help to decide
     assert 'data-testid="speaker"' not in page
     assert owner.post(url, {"zone": "UTC"}).status_code == 422
     assert owner.post(url, {"zone": "UTC", "kind": "diary"}).status_code == 422
@@ -104,7 +104,7 @@ def test_the_page_asks_with_two_answers_and_says_what_is_missing(owner: Client, 
     read_again(job)
     page = owner.get(url).content.decode()
     assert page.count('data-testid="speaker"') == 2
-    assert '<option value="chat" selected>' in page  # and can be turned back under "Reading options"
+    assert '<option value="chat" selected>' in page  # and can be changed under "Reading options"
 
 
 @pytest.mark.usefixtures("undecided")
@@ -137,7 +137,7 @@ def roles_of(persona: Persona, content: bytes | str, name: str = "chat.txt") -> 
 
 
 def telegram(people: dict[str, str], **chat: Any) -> str:
-    """A chat in which each person says something; ids by name."""
+    """A Telegram chat with one message of each person; ids by name."""
     messages = [
         {"id": number, "type": "message", "date": f"2024-01-05T10:00:0{number}", "from": name, "from_id": f"user{who}"}
         | {"text": f"I am {name}"}
@@ -217,13 +217,13 @@ def test_the_page_has_somebody_else_chosen_and_asks_who_is_the_owner(owner: Clie
     assert owner.post(url, {"zone": "UTC", "role_0": "user", "role_1": "other", "called": "Al"}).status_code == 302
 
 
-# --- how the owner is called ------------------------------------------------------------------------------------------
+# --- the name of the owner --------------------------------------------------------------------------------------------
 DIARY = b"# 2024-03-02\n\nI was born in Los Angeles and I have a cat named Milo.\n"
 
 
 @pytest.fixture
 def nameless(db: None, client: Client) -> Persona:
-    """A persona that knows only the name of an account."""
+    """A persona that knows only the name of the owner's account."""
     account = User.objects.create_user("owner", password="a long word for them")
     client.force_login(account)
     return create_persona(account, "Mira")
@@ -242,7 +242,7 @@ def test_the_page_asks_what_the_owner_is_called_where_only_an_account_is_known(
     answer = client.post(url, {"zone": "UTC", "called": " ", "limit": "7"})
     assert answer.status_code == 422
     assert "Please enter your name." in answer.content.decode()
-    assert 'value="7"' in answer.content.decode()  # what was answered stays
+    assert 'value="7"' in answer.content.decode()  # answers are kept
     assert client.post(url, {"zone": "UTC", "called": "Ana"}).status_code == 302
     nameless.refresh_from_db()
     assert nameless.user_name == "Ana"
@@ -279,7 +279,7 @@ def test_an_archive_tells_how_the_owner_is_called(nameless: Persona, tmp_path: P
     assert nameless.user_name == "Ana"
 
 
-# --- records of which no field says who speaks ------------------------------------------------------------------------
+# --- records without a field for the speaker --------------------------------------------------------------------------
 RECORDS = json.dumps(
     [{"blurb": f"I have a dog and he is {age} years old.", "person": name} for age, name in ((3, "Ana"), (4, "Ben"))]
 ).encode()
@@ -300,7 +300,7 @@ def test_records_without_a_speaker_are_never_taken_for_the_owners_unasked(
     (tmp_path / "rows.json").write_bytes(RECORDS)
     with pytest.raises(CommandError, match="--mapping speaker=FIELD; or --kind notes"):
         call_command("import_memories", str(tmp_path / "rows.json"), persona=str(mira.uuid), mapping=["text=blurb"])
-    # A wrong answer is turned back: first all of it is the owner's own, then a field says who speaks.
+    # A wrong answer is changed: first all texts are the owner's, then a field names the speaker.
     assert owner.post(page, {"zone": "UTC", "map_text": "blurb", "map_speaker": MINE}).status_code == 302
     assert read_again(job).found["counts"]["entries"] == 2
     assert f'value="{MINE}" selected' in owner.get(page).content.decode()

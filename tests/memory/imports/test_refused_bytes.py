@@ -1,4 +1,4 @@
-"""What a file brings and forgetting refuses is left nowhere: no row, no byte of the database or its log."""
+"""Imported text that a tombstone refuses is left nowhere: no row, no byte of the database or its log."""
 
 import pytest
 from django.db import connection
@@ -16,7 +16,7 @@ SECRET = "My zebra quilt from Qoloba was burnt by the otters"
 
 
 def files_with_secret() -> list[str]:
-    """The files of the database in which the words stand."""
+    """The database files that contain the secret."""
     traces = erasure.traces(erasure.files(connection), erasure.forms(SECRET[3:]))
     return [path.name for paths in traces.values() for path in paths]
 

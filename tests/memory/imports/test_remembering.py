@@ -1,4 +1,4 @@
-"""Talks from elsewhere are read like talks that have ended, with their own dates, and overrule nothing of today."""
+"""Imported sessions are consolidated like closed sessions, with their own dates, and overrule nothing newer."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -110,7 +110,7 @@ def test_the_sweep_leaves_the_talks_of_an_import_to_it_and_takes_ordinary_ones_f
     assert [job.task["args"][0] for job in OrmQ.objects.order_by("id")] == [live.pk, given_up.pk]
 
 
-# --- what goes wrong ------------------------------------------------------------------------------------------------
+# --- failures -------------------------------------------------------------------------------------------------------
 def test_a_talk_that_cannot_be_read_stays_failed_and_the_next_one_is_read(mira: Persona, model: Script) -> None:
     job = an_import(mira)
     first = brought(job, "Ana: I was born in Porto by the sea.")
@@ -257,7 +257,7 @@ def test_who_asked_somebody_elsewhere_to_remember_something_did_not_ask_her(mira
     assert not ConceptNode.objects.filter(source="person").exists()
 
 
-# --- what is read ---------------------------------------------------------------------------------------------------
+# --- the prompt -----------------------------------------------------------------------------------------------------
 def test_what_others_say_is_read_along_and_is_evidence_of_nothing(mira: Persona, model: Script) -> None:
     job = an_import(mira)
     session = brought(job, "Kim: Ana broke her arm.", "Ana: That is true, at the harbour.", "Kim: Poor you.")

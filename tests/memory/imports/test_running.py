@@ -1,4 +1,4 @@
-"""An import from the file to the end."""
+"""A whole import, from the file to the last step."""
 
 import logging
 from datetime import UTC, date, datetime, timedelta
@@ -57,7 +57,7 @@ SAID = [
 
 
 def run_writing(job: ImportJob) -> ImportJob:
-    """Stored, and nothing remembered yet."""
+    """Store the messages, without extracting memories."""
     while job.status == "writing":
         imports_runner.run(job.pk, Clock(), slice_seconds=0)
         job.refresh_from_db()
@@ -426,7 +426,7 @@ def test_an_archive_that_is_cancelled_stops_at_the_next_sign_of_life(
 
     assert imports_runner.run(job.pk, Clock(), progress=stop) == "not_mine"
     assert reload(job).status == "cancelled"
-    assert (otto.messages.count(), otto.nodes.count()) == (2, 0)  # one was on its way
+    assert (otto.messages.count(), otto.nodes.count()) == (2, 0)  # the second message was already being stored
 
 
 # --- queue and slices ---------------------------------------------------------------------------------------------
@@ -595,7 +595,7 @@ def test_what_cannot_be_taken_away_holds_up_nobody(mira: Persona, monkeypatch: p
     assert OrmQ.objects.count() == 1
 
 
-# --- what goes wrong ----------------------------------------------------------------------------------------------
+# --- failures -----------------------------------------------------------------------------------------------------
 def failing(error: Exception) -> Any:
     def fail(*args: Any, **rest: Any) -> Any:
         raise error

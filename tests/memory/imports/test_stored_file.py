@@ -1,4 +1,4 @@
-"""A file in pieces reads as the file that it is."""
+"""A file stored in pieces reads like the whole file."""
 
 import hashlib
 import io

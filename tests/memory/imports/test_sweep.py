@@ -1,4 +1,4 @@
-"""An import whose worker dies before any statement, or whose database fails there, comes in whole and once."""
+"""An import whose worker dies or whose database fails at any statement is completed, and nothing is stored twice."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,7 +40,7 @@ CARD = (FILES / "card_v3.json").read_bytes()
 
 
 def chat() -> bytes:
-    """Three talks, of which one is so long that it is stored and read in parts."""
+    """Three sessions, one so long that it is stored and read in parts."""
     chat_lines = []
     for number, doing in enumerate(DOINGS):
         chat_lines += [f"Ana: I am so happy, my sister Rosa {doing}.", "Mira: Oh!", f"Kim: hi {number}"]
@@ -50,7 +50,7 @@ def chat() -> bytes:
 
 
 def finish_imports(clock: Clock) -> None:
-    """What the job of every minute, the worker and a person do till everything is over; a slice at a time."""
+    """Run the minutely job, the worker and the owner's confirmations, a slice at a time, until every import is over."""
     runner.requeue_stale(clock())
     for job in ImportJob.objects.order_by("id"):
         while not job.is_over:
@@ -65,7 +65,7 @@ def finish_imports(clock: Clock) -> None:
 
 
 def fails_at(statement: int, action: Callable[[], None]) -> bool:
-    """The database fails at the n-th statement, and at the two after it; whether it came to that."""
+    """Let the database fail at the n-th statement and the two after it; return whether it was reached."""
     statement_count = 0
 
     def execute(run: Callable[..., Any], sql: str, *args: Any) -> Any:
@@ -81,7 +81,7 @@ def fails_at(statement: int, action: Callable[[], None]) -> bool:
 
 
 def remains() -> dict[str, Any]:
-    """Everything that it leaves, without what differs by its nature: keys, clocks, and how often it was published."""
+    """Everything that the imports leave, without keys, clocks and counts of publishing."""
 
     def rows(of: Any, *fields: str) -> list[list[str]]:
         return sorted([str(value) for value in row] for row in of.objects.values_list(*fields))

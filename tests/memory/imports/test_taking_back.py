@@ -1,4 +1,4 @@
-"""What a file brought is taken back, and the same file comes again, with other answers, as if for the first time."""
+"""An import is reverted, and the same file can be imported again with other answers as if for the first time."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def revert(job: ImportJob) -> Receipt:
 
 
 def node_of(session: Session, description: str, kind: str = "event") -> ConceptNode:
-    """A memory that rests on the first line of the talk."""
+    """A memory with the first message of the session as its evidence."""
     node = ConceptNode.objects.create(
         persona=session.persona, kind=kind, source="extraction", description=description, session=session,
         content_hash=description, embedding_model="none", import_uuid=session.import_uuid,
@@ -66,7 +66,7 @@ def import_chat(persona: Persona, model: Script, roles: dict[str, str] | None = 
 
 
 def all_of(persona: Persona) -> dict[str, list[Any]]:
-    """Everything that an import makes, without keys and ids of this database."""
+    """Everything that an import creates, without keys and ids of this database."""
     messages = Message.objects.filter(persona=persona).order_by("created_at", "external_id")
     sessions = persona.sessions.order_by("started_at")
     nodes = persona.nodes.order_by("created_at", "description")
@@ -110,7 +110,7 @@ def test_nothing_of_it_is_left_and_a_receipt_tells_how_much_it_was(mira: Persona
     assert verify.of_texts([GEESE]) == []
     assert (receipt.is_reverted, receipt.counts, receipt.stones, receipt.prints) == (True, revert_plan.counts, [], [])
     import_chat(mira, model)
-    assert verify.prove([receipt]).hits == []  # what came again is not what went
+    assert verify.prove([receipt]).hits == []  # the messages imported again are not traces of the deleted ones
     assert checks.broken_invariants(NOW) == {}
 
 
@@ -253,7 +253,7 @@ def test_who_dies_on_the_way_has_done_nothing_and_the_next_one_ends_the_same(
 def test_after_a_restore_it_is_reverted_again_and_may_come_again(mira: Persona, model: Script) -> None:
     job = import_chat(mira, model)
     live = talk(mira, GEESE, "> Seven!")
-    with transaction.atomic():  # the database as it was before stands for the backup
+    with transaction.atomic():  # the rolled back database stands for a restored backup
         revert(job)
         since = replay.read_log()
         transaction.set_rollback(True)

@@ -1,4 +1,4 @@
-"""Files on their way in: without a name on the disk, and no more than is taken."""
+"""Uploads: no named file on the disk, and no more bytes than the limit."""
 
 from typing import Any
 

@@ -2,7 +2,7 @@
 
 import random
 
-# What parsers trip over.
+# Byte sequences that break parsers.
 _STONES = (
     b"\0", b"\xff\xfe", b'"', b"{", b"]", b"null", b"1e999", b"-" * 50, b"[" * 100, b"\\ud800", b"9" * 5000, b"\n---\n",
     b"2024-01-05\n", b",,,,", b"\r",
@@ -10,7 +10,7 @@ _STONES = (
 
 
 def mutate(data: bytes, chance: random.Random) -> bytes:
-    """`data` with one to four of: bytes changed, cut out, doubled, stones put in, the end missing."""
+    """`data` with one to four damages: bytes changed, deleted, doubled, hostile bytes inserted, or the end cut off."""
     changed = bytearray(data)
     for _time in range(chance.randint(1, 4)):
         place, length = chance.randrange(len(changed) + 1), chance.choice((1, 4, 12, 200))

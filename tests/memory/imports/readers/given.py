@@ -1,4 +1,4 @@
-"""Files as a test hands them over, and what a format finds in them."""
+"""Sources for the tests of readers, and the items a format reads from them."""
 
 import io
 import zipfile

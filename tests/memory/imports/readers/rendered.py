@@ -1,4 +1,4 @@
-"""Lines as each format of talk would write them: what its reader has to give back."""
+"""Messages written in each chat format; the format's reader must return the same messages."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -171,7 +171,7 @@ def qq(messages: Sequence[Spoken]) -> bytes:
 
 
 def line_of_japan(messages: Sequence[Spoken]) -> bytes:
-    """Under a line for each day."""
+    """LINE: a heading for each day, then its messages."""
     parts = []
     days = ["", *(f"{at(n):%Y/%m/%d}" for n in range(len(messages)))]
     for n, message in enumerate(messages):
@@ -186,7 +186,7 @@ def transcript(messages: Sequence[Spoken]) -> bytes:
 
 
 Render = Callable[[Sequence[Spoken]], bytes]
-# By the name of the format that reads it.
+# Each with the name of the format that reads it.
 RENDERED: list[tuple[str, Render]] = [
     ("chatgpt", chatgpt), ("claude", claude), ("claude", claude_lines), ("whatsapp", whatsapp_dashed),
     ("whatsapp", whatsapp_bracketed), ("telegram", telegram), ("discord", discord), ("sillytavern", sillytavern),

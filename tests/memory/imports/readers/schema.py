@@ -1,4 +1,4 @@
-"""As much of JSON Schema (2020-12) as the schemas among the files use; what it does not know it refuses to judge by."""
+"""The part of JSON Schema (2020-12) that the schemas among the files use; an unknown keyword raises an error."""
 
 import re
 from collections.abc import Iterator

@@ -374,7 +374,7 @@ def test_whatever_a_card_holds_is_written_as_it_was(data: Any, entries: list[Any
 
 
 def contains(whole: Any, part: Any) -> bool:
-    """Whether all that is in `part` is in `whole`, which may have more fields than it, as written cards have."""
+    """Whether `whole` contains all of `part`; written cards may have more fields."""
     if isinstance(part, dict):
         return isinstance(whole, dict) and all(key in whole and contains(whole[key], part[key]) for key in part)
     if isinstance(part, list):
@@ -400,7 +400,7 @@ WRAPPINGS = {
 
 
 def survives(data: bytes) -> None:
-    """It is read, or refused with a sentence; anything else raises."""
+    """Assert that the file is read, or refused with a sentence; anything else raises."""
     try:
         found_by(CharacterCard(), given(data, "card"))
     except ImportRejected as rejected:

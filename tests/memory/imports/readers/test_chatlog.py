@@ -1,4 +1,4 @@
-"""Chats as text, as other messengers write them or as people copy them."""
+"""Chats as text, as messengers export them or as people copy them."""
 
 from datetime import datetime
 

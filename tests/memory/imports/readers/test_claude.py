@@ -79,7 +79,7 @@ def test_the_zip_is_read_and_documents_of_projects_are_told() -> None:
 
 
 def read_forked_chat(leaf: str = "") -> list[ReaderItem]:
-    """A talk in which the second question was asked anew."""
+    """A session in which the second question was edited and asked again."""
     turns = [
         ("1", "human", "0"), ("2", "assistant", "1"), ("3", "human", "2"), ("4", "assistant", "3"),
         ("5", "human", "2"), ("6", "assistant", "5"),

@@ -8,7 +8,7 @@ from memory.imports.readers import read, recognize
 from memory.imports.readers.types import ImportRejected, Options
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
 
-# What a real page begins with is longer than what is looked at of other files.
+# The head of a real page is longer than the sample that is read of other files.
 HEAD = f"<html><head><title>My Activity History</title><style>{'.mdl-x{color:red}' * 9_000}</style></head><body>"
 
 

@@ -1,4 +1,4 @@
-"""Broken, cut off and hostile files of talk: refused with a position or told as skipped, and nothing else raised."""
+"""Broken, truncated and hostile chat files: refused with a position or reported as skipped, no more."""
 
 import random
 from pathlib import Path
@@ -98,7 +98,7 @@ WRONG_VALUES = [b"null", b"0", b'"x"', b"[]", b"{}", b"true", b"[null]", b"[{}]"
 
 @each_row("path", JSON_TALKS, ids=lambda path: path.name)
 def test_a_value_of_another_kind_anywhere_does_no_harm(path: Path) -> None:
-    """Each value of the file in turn is something else."""
+    """Replace each value of the file in turn by values of other types."""
     chance = random.Random(path.name)
     text = path.read_bytes()
     form = recognize(fixture(path.name))

@@ -1,4 +1,4 @@
-"""Broken and hostile diaries, tables, records and memories: refused with a sentence or told as skipped, no more."""
+"""Broken and hostile diaries, tables, records and memories: refused with a sentence or reported as skipped, no more."""
 
 import random
 
@@ -22,7 +22,7 @@ NAMES = [
 
 
 def survives(form: Format, data: bytes, name: str) -> None:
-    """It is read, or refused with a sentence; anything else raises."""
+    """Assert that the file is read, or refused with a sentence; anything else raises."""
     limits = Limits(item_bytes=1_000_000, line_characters=1_000_000)
     try:
         source = given(data, name, limits)

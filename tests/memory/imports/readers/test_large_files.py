@@ -1,4 +1,4 @@
-"""Files of any size are read in the memory that one conversation takes."""
+"""Files of any size are read in the memory that one session takes."""
 
 import itertools
 import subprocess
@@ -17,7 +17,7 @@ from tests.memory.imports.readers.rendered import Spoken
 
 MB = 1024**2
 LINES = [Spoken(bool(number % 2), f"Line {number} of a long talk, 你好 and so on. " * 40) for number in range(100)]
-# Reads the file by itself and says how many lines it found and how much memory that took more than nothing.
+# Reads the file in a process of its own and prints the number of messages and the memory taken beyond the start.
 READING = """
 import resource, sys
 import django
@@ -27,16 +27,16 @@ from memory.imports.readers import Source, read
 from memory.imports.readers.types import FileSession
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 with Source(Path(sys.argv[1])) as source:
-    found = read(source)
-    lines = len(next(one for one in found if isinstance(one, FileSession)).lines)
+    items = read(source)
+    message_count = len(next(item for item in items if isinstance(item, FileSession)).lines)
     before = peak()
-    lines += sum(len(one.lines) for one in found if isinstance(one, FileSession))
-print(lines, (peak() - before) // 1024)
+    message_count += sum(len(item.lines) for item in items if isinstance(item, FileSession))
+print(message_count, (peak() - before) // 1024)
 """
 
 
 def arrays_of(render: rendered.Render) -> Iterator[bytes]:
-    """Endlessly the same conversation, as elements of an array."""
+    """The same conversation again and again, as elements of an array."""
     yield render(LINES)[:-1]
     element = b"," + render(LINES)[1:-1]
     yield from itertools.repeat(element)
@@ -45,12 +45,12 @@ def arrays_of(render: rendered.Render) -> Iterator[bytes]:
 def text_of(render: rendered.Render) -> Iterator[bytes]:
     whole = render(LINES).removesuffix(b"\n") + b"\n"
     yield whole
-    # A header stands there once.
+    # A header is written only once.
     yield from itertools.repeat(whole.partition(b"\n")[2] if whole.startswith(b'{"user_name"') else whole)
 
 
 def messages_of(render: rendered.Render) -> Iterator[bytes]:
-    """One conversation without end: what is after the array of messages is left out."""
+    """One endless conversation; fields after the array of messages are omitted."""
     whole = render(LINES)
     begin, end = whole.index(b'"messages": [') + len(b'"messages": ['), whole.rindex(b"]")
     yield whole[:end]
@@ -58,7 +58,7 @@ def messages_of(render: rendered.Render) -> Iterator[bytes]:
 
 
 def write(path: Path, parts: Iterator[bytes], end: bytes, size: int) -> int:
-    """How often the lines were written."""
+    """Write parts until the file has `size` bytes; return how often the messages were written."""
     count = 0
     with path.open("wb") as file:
         while file.tell() < size:
@@ -90,7 +90,7 @@ def of_kinds(kinds: list[tuple[Parts, rendered.Render, bytes]]) -> pytest.MarkDe
 @of_kinds(KINDS)
 def test_memory_stays_while_the_file_grows(parts: Parts, render: rendered.Render, end: bytes, tmp_path: Path) -> None:
     def lines_of(size: int) -> tuple[int, int]:
-        """The lines that were written, and those that were read."""
+        """The number of messages written, and the number read back."""
         path = tmp_path / "large"
         count = write(path, parts(render), end, size)
         with Source(path, limits=Limits(talk_lines=100)) as source:
@@ -98,7 +98,7 @@ def test_memory_stays_while_the_file_grows(parts: Parts, render: rendered.Render
                 len(session.lines) for session in read(source) if isinstance(session, FileSession)
             )
 
-    lines_of(1)  # what is loaded for the first file stays
+    lines_of(1)  # what is loaded for the first file stays in memory
     tracemalloc.start()
     try:
         written_count, message_count = lines_of(5 * MB)

@@ -13,7 +13,7 @@ import pytest
 
 MB = 1024**2
 WORDS = "It rained, 我们待在家里, and the day went by. " * 8
-# Reads the file by itself and says how much it found and how much memory that took more than the beginning did.
+# Reads the file in a process of its own and prints the number of items and the memory taken beyond the first item.
 READING = """
 import resource, sys
 import django
@@ -23,13 +23,13 @@ from memory.imports.readers import Source, format_named
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.types import Options, Skipped, FileSession
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-weight = lambda one: len(one.lines) if isinstance(one, FileSession) else 1
+weight = lambda item: len(item.lines) if isinstance(item, FileSession) else 1
 mapping = Mapping(text="content", speaker="role", records="item") if sys.argv[2] == "mapped" else None
 with Source(Path(sys.argv[1])) as source:
-    found = format_named(sys.argv[2]).read(source, Options(mapping=mapping))
-    count = weight(next(found))
+    items = format_named(sys.argv[2]).read(source, Options(mapping=mapping))
+    count = weight(next(items))
     before = peak()
-    count += sum(weight(one) for one in found if not isinstance(one, Skipped))
+    count += sum(weight(item) for item in items if not isinstance(item, Skipped))
 print(count, (peak() - before) // 1024)
 """
 
@@ -63,7 +63,7 @@ KINDS = {
 
 
 def write_file(path: Path, kind: str, size: int) -> int:
-    """How many things are in the file."""
+    """Write a file of at least `size` bytes; return how many items it holds."""
     begin, parts, end = KINDS[kind]
     with path.open("w", encoding="utf-8") as file:
         file.write(begin)

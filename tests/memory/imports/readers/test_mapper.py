@@ -1,4 +1,4 @@
-"""Files of no published structure: guessed, asked about, and read as it was answered."""
+"""Files without a published structure: the fields are guessed, confirmed, and read as confirmed."""
 
 import json
 import tracemalloc
@@ -20,7 +20,7 @@ from tests.table import each_row
 
 
 def read_mapped(data: Any, **corrected: str) -> list[ReaderItem]:
-    """What is found when a person says yes to the guess, or corrects it."""
+    """The items read with the guessed mapping, or with a corrected one."""
     source = given(data if isinstance(data, str) else json.dumps(data))
     guessed = guess(source)
     assert guessed
@@ -271,7 +271,7 @@ def test_a_flag_beside_a_name_says_whose_lines_are_ones_own() -> None:
         ("Ana", "user"),
         ("Ben", "other"),
     }
-    # The name of the chat stands beside both sides' lines.
+    # The name of the chat is a field of both sides' messages.
     partner = [{"StrTalker": "Ben", "IsSender": n % 2, "StrContent": f"Line {n}"} for n in range(6)]
     assert {(message.speaker, message.role) for message in lines_of(read_mapped(partner))} == {
         ("user", "user"),

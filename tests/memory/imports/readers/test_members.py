@@ -1,4 +1,4 @@
-"""Zips that no format knows as a whole: the files in them are read as they would be by themselves."""
+"""Zips that no format recognizes as a whole: each file in them is read as it would be alone."""
 
 import io
 import json

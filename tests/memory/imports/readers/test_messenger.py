@@ -1,4 +1,4 @@
-"""Messenger and Instagram: their letters put right, their chats in order, their notices left out."""
+"""Messenger and Instagram: encoding repaired, chats in order, notices left out."""
 
 import json
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ BEGIN = 1_600_000_000_000
 
 
 def garble(text: str) -> str:
-    """As Facebook writes it."""
+    """`text` with the broken encoding of Facebook's exports."""
     return text.encode().decode("latin-1")
 
 

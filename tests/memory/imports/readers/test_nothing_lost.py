@@ -1,4 +1,4 @@
-"""What was said comes out of every format of talk in the same words and the same order; nothing is lost or added."""
+"""Every chat format returns the messages with the same text in the same order; nothing is lost or added."""
 
 import pytest
 from hypothesis import assume, settings
@@ -11,13 +11,13 @@ from memory.imports.readers.whatsapp_words import ATTACHED, BEHIND, CALL, DELETE
 from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of
 from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
 
-# Whatever people write, but for what no text file can hold apart from its own layout.
+# Any text, except characters that a text file cannot distinguish from its own layout.
 LETTERS = some.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff\u200e\u200f") | some.sampled_from(
     "\n:：-[]{}\"'\\,/.<>*_@# 12你好😀é"
 )
 TEXTS = some.text(LETTERS, min_size=1, max_size=60).filter(lambda text: bool(text.strip()) and text == text.strip())
 TALKS = some.lists(some.builds(Spoken, some.booleans(), TEXTS), min_size=1, max_size=12)
-# A talk in which one person speaks may as well be notes: that it is none is said.
+# A session with one speaker may as well be notes, so the kind is given.
 CHAT = Options(kind="chat")
 FORMATS = pytest.mark.parametrize(("name", "render"), RENDERED)
 
@@ -48,12 +48,12 @@ def check_comes_back(name: str, render: Render, messages: list[Spoken]) -> None:
 
 
 def _begins_like_speech(text: str) -> bool:
-    """A further line of a message that itself reads "Ana: …" cannot be told from a message."""
+    """A later line of a message that reads "Ana: …" cannot be distinguished from a new message."""
     return any(mark in line for line in text.split("\n")[1:] for mark in ":：")
 
 
 def _is_placeholder(text: str) -> bool:
-    """What WhatsApp puts in place of words is nobody's, whoever types it."""
+    """Whether `text` is what WhatsApp writes in place of media; it is skipped, even when a person typed it."""
     kinds = (ATTACHED, BEHIND, CALL, DELETED, EDITED, MEDIA, PLACE, POLL)
     return text == NOTHING or any(kind.search(text) for kind in kinds)
 

@@ -1,4 +1,4 @@
-"""What other assistants let people take along: DeepSeek, Gemini, Character.AI, and messages with roles."""
+"""Exports of other assistants: DeepSeek, Gemini, Character.AI, and messages with roles."""
 
 import json
 from typing import Any

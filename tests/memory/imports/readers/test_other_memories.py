@@ -1,4 +1,4 @@
-"""What other systems have kept of somebody: Letta, mem0, Zep, and Replika's diary."""
+"""Memories of other systems: Letta, mem0, Zep, and Replika's diary."""
 
 import json
 from datetime import date

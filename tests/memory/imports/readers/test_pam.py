@@ -1,4 +1,4 @@
-"""Portable AI Memory, in and out."""
+"""Portable AI Memory, read and written."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Ids of what has none in its file: the same at every reading, in a later export too, and no two lines share one."""
+"""Ids for messages without one in their file: the same at every reading and in later exports, and unique."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from tests.table import each_row
 
 TIMES = [f"2024-01-0{day} 10:0{minute}:00" for day in (5, 6, 7) for minute in (0, 0, 3)]
 WHO = ["Ana", "Mira", "Ana"] * 3
-# "Yes" comes at other moments, and "Oh" twice at one.
+# "Yes" occurs at several times, and "Oh" twice at the same time.
 WORDS = ["Oh", "Yes", "Oh", "Yes", "Yes", "And then?", "Yes", "Bye", "Bye"]
 SAID = list(zip(TIMES, WHO, WORDS, strict=True))
 
@@ -82,7 +82,7 @@ EXPORTS = [
 
 
 def read_confirmed(name: str, data: str | bytes, file: str = "file") -> list[ReaderItem]:
-    """What is found when a person says yes to the guess."""
+    """The items read when a person confirms the guess."""
     source = given(data, file)
     mapping = guess(source) if name in ("mapped", "table") else None
     try:
@@ -191,7 +191,7 @@ def test_an_id_of_the_file_can_be_stored_whatever_is_in_it() -> None:
 
 
 def bare(item: ReaderItem) -> ReaderItem:
-    """Without what only tells people where it stands."""
+    """`item` without the positions that are shown to people."""
     if isinstance(item, FileSession):
         return replace(item, where="", lines=tuple(replace(message, where="") for message in item.lines))
     if isinstance(item, Card):

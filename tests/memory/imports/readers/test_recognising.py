@@ -1,4 +1,4 @@
-"""Which format a file is of, and who speaks in it."""
+"""Which format a file has, and who speaks in it."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The diary of a Replika, and talks with one, as text."""
+"""The diary of a Replika, and sessions with one, as text."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Files as they come: their encodings, their zips, and how much of them is held."""
+"""Sources: encodings, zips, and limits on how much is held in memory."""
 
 import io
 import stat

@@ -140,10 +140,10 @@ def roles_in(people: list[tuple[str, str]], name: str = "Ben", chat_id: Any = 77
 def test_where_ids_do_not_tell_who_is_who_nobody_is_made_the_owner() -> None:
     ana, ben = ("Ana", "user1"), ("Ben", "user2")
     assert roles_in([ana, ben], chat_id=2) == {"Ana": "user", "Ben": ""}
-    # The chat has an id of its own, and then the name tells; a chat that was renamed does not.
+    # If the chat has an id of its own, its name identifies the other person, unless the chat was renamed.
     assert roles_in([ana, ben], chat_id=99) == {"Ana": "user", "Ben": ""}
     assert roles_in([ana, ben], "My brother", 99) == {"Ana": "", "Ben": ""}
-    # Very old files have numbers, or none.
+    # Very old files have numbers as ids, or none.
     assert roles_in([("Ana", 1), ("Ben", 2)], chat_id=2) == {"Ana": "user", "Ben": ""}  # type: ignore[list-item]
     assert roles_in([("Ana", None), ("Ben", None)], "My brother") == {"Ana": "", "Ben": ""}  # type: ignore[list-item]
 

@@ -1,4 +1,4 @@
-"""Messages of a file are put in the order in which they were said, in bounded memory."""
+"""Messages of a file are sorted by their times, in bounded memory."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,7 +9,7 @@ NOON = datetime(2024, 1, 5, 12)
 
 
 def order_of(minutes: list[int | None], *, newest_first: bool = False, limits: Limits | None = None) -> list[int]:
-    """The places of messages of these minutes, in the order in which they come out."""
+    """The positions of messages sent at these minutes, in the order in which they come out."""
     times = [None if minute is None else NOON + timedelta(minutes=minute) for minute in minutes]
     places = range(len(times))
     order = oldest_first(places, times.__getitem__, lambda _place: 10, limits or Limits(), newest_first=newest_first)

@@ -1,4 +1,4 @@
-"""Talks written down as "Name: text"."""
+"""Sessions written as "Name: text"."""
 
 from datetime import datetime
 

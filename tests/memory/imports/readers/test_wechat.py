@@ -1,4 +1,4 @@
-"""WeChat as WeFlow, and ChatLab after it, write it down."""
+"""WeChat as exported by WeFlow, ChatLab and MemoTrace."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Chats of people as Slack, Google Chat and Discord hand them out."""
+"""Chats between people as exported by Slack, Google Chat and Discord."""
 
 import json
 from datetime import UTC, datetime
