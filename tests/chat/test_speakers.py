@@ -13,7 +13,7 @@ from chat.models import Message
 from chat.prompt.assemble import assemble
 from memory.recall import recall
 from persona.models import Persona
-from tests.memory.imports.imported_sessions import an_import, brought
+from tests.memory.imports.imported_sessions import an_import, import_session
 from tests.memory.sessions import NOW
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ SAID = "The lighthouse is <b>closed</b> on Mondays."
 
 @pytest.fixture
 def kims(mira: Persona) -> Message:
-    return brought(an_import(mira), f"Kim: {SAID}", "Ana: I feed two grey cats.").messages.get(speaker="Kim")
+    return import_session(an_import(mira), f"Kim: {SAID}", "Ana: I feed two grey cats.").messages.get(speaker="Kim")
 
 
 @pytest.fixture

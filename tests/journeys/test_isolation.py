@@ -21,7 +21,7 @@ from memory.imports import analyze_now, begin
 from memory.models import ConceptNode, Entity, Mention, MergeProposal, Photo, Receipt, Thread, ThreadMember
 from memory.recall import recall
 from persona.models import CoreDraft, Persona, Picture
-from tests.memory.imports.readers.given import given
+from tests.memory.imports.readers.given import source_of
 
 pytestmark = pytest.mark.django_db
 
@@ -42,7 +42,7 @@ def otto_knows(otto: Persona, remember: Any) -> dict[str, Any]:
     other = Entity.objects.create(persona=otto, canonical_name="The Sorrow", kind="place")
     Mention.objects.create(node=node, entity=other)
     proposal = MergeProposal.objects.create(a=entity, b=other, score=0.5)
-    brought = given("Ben: I bake bread.\nOtto: Lovely.\n", "talk.txt")
+    brought = source_of("Ben: I bake bread.\nOtto: Lovely.\n", "talk.txt")
     job = begin(otto.owner, otto, brought, now, keep=True)
     analyze_now(job, brought)
     draft = CoreDraft.objects.create(persona=otto, label="user", text=SECRET, content_hash="0", created_at=now)

@@ -23,7 +23,7 @@ from memory.imports.readers.types import ImportRejected
 from memory.models import ConceptNode
 from persona.models import Persona
 from tests.memory.archive.archives import HEADER, PERSONA, message, session
-from tests.memory.imports.readers.given import given
+from tests.memory.imports.readers.given import source_of
 
 pytestmark = pytest.mark.django_db
 
@@ -94,7 +94,7 @@ def test_forms_and_queries_of_pages(mira: Persona, client: Client, remember: Any
     ],
 )
 def test_imports(mira: Persona, content: str, name: str) -> None:
-    brought = given(content, name)
+    brought = source_of(content, name)
     job = begin(mira.owner, mira, brought, timezone.now(), keep=True)
     analyze_now(job, brought)
     job.refresh_from_db()
@@ -103,7 +103,7 @@ def test_imports(mira: Persona, content: str, name: str) -> None:
 
 def test_a_file_of_bytes_is_still_no_text() -> None:
     with pytest.raises(ImportRejected):
-        list(given(b"\x89PNG" + b"\0\x01\0\x02" * 50).lines())
+        list(source_of(b"\x89PNG" + b"\0\x01\0\x02" * 50).lines())
 
 
 def test_an_archive(ana: User) -> None:

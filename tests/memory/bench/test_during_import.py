@@ -12,7 +12,7 @@ from memory.bench import during_import
 from memory.models import ImportJob
 from persona.models import Persona
 from tests.installation import ROOT, Installation
-from tests.memory.imports.importing_files import brought, looked_through, whatsapp
+from tests.memory.imports.importing_files import analyze_file, begin_import, whatsapp
 from tests.memory.sessions import NOW
 
 CHAT = whatsapp("Ana: I met Tomas at the harbour.", "Mira: How was it?")
@@ -37,7 +37,7 @@ class Worker:
 
 @pytest.mark.django_db
 def test_it_talks_through_the_whole_of_reading_and_storing_and_answers_what_is_asked(mira: Persona) -> None:
-    job = looked_through(mira, CHAT, NAME)
+    job = analyze_file(mira, CHAT, NAME)
     talks: Any = Worker(job, "writing", "remembering", "remembering", "drafting", "done")
     seconds = during_import.talk_during(talks, job, limit=5)
     assert talks.talked == ["writing", "writing", "remembering", "remembering", "drafting"]
@@ -47,7 +47,7 @@ def test_it_talks_through_the_whole_of_reading_and_storing_and_answers_what_is_a
 
 @pytest.mark.django_db
 def test_of_what_is_remembered_no_more_is_waited_for_than_was_wanted(mira: Persona) -> None:
-    job = brought(mira, CHAT, NAME)
+    job = begin_import(mira, CHAT, NAME)
     ImportJob.objects.filter(pk=job.pk).update(status="remembering", confirmed_at=NOW)
     talks: Any = Worker(job)
     during_import.talk_during(talks, job, limit=3)

@@ -16,7 +16,7 @@ from memory import recall as recalling
 from memory.consolidation.imported import material_of
 from memory.recall import Recall, snapshot
 from persona.models import Persona
-from tests.memory.imports.imported_sessions import LONG_AGO, an_import, brought
+from tests.memory.imports.imported_sessions import LONG_AGO, an_import, import_session
 from tests.memory.sessions import NOW, talk
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -55,13 +55,13 @@ def test_a_message_to_other_people_is_shown_with_their_names(mira: Persona) -> N
     ]
     for number, (answers, expected) in enumerate(cases):
         Message.objects.all().delete()
-        session = brought(an_import(mira), PRESENT, *answers, at=LONG_AGO + timedelta(days=number))
+        session = import_session(an_import(mira), PRESENT, *answers, at=LONG_AGO + timedelta(days=number))
         assert shown(mira) == {expected}, answers
         session.delete()
 
 
 def test_it_is_shown_in_the_language_of_the_persona(mira: Persona) -> None:
-    brought(an_import(mira), PRESENT, "Tom: How nice!", "Eva: And mine?", "Jo: Hi.")
+    import_session(an_import(mira), PRESENT, "Tom: How nice!", "Eva: And mine?", "Jo: Hi.")
     Persona.objects.filter(pk=mira.pk).update(language="zh")
     mira.refresh_from_db()
     assert shown(mira) == {"Ana（对Tom、Eva…说）："}
@@ -69,23 +69,23 @@ def test_it_is_shown_in_the_language_of_the_persona(mira: Persona) -> None:
 
 def test_a_session_that_nobody_answered_is_still_said_to_somebody_else(mira: Persona) -> None:
     job = an_import(mira)
-    alone = brought(job, PRESENT)
+    alone = import_session(job, PRESENT)
     assert (shown(mira), material_of(alone).others) == ({"Ana:"}, ())
-    brought(job, "Tom: Thank you for yesterday.", at=LONG_AGO + timedelta(days=2))
+    import_session(job, "Tom: Thank you for yesterday.", at=LONG_AGO + timedelta(days=2))
     assert (shown(mira), material_of(alone).others) == ({"Ana (to somebody else):"}, ("somebody else",))
-    brought(job, "Mira: I am here too.", at=LONG_AGO + timedelta(days=4))
+    import_session(job, "Mira: I am here too.", at=LONG_AGO + timedelta(days=4))
     assert (shown(mira), material_of(alone).others) == ({"Ana:"}, ())
 
 
 def test_prose_and_live_sessions_address_nobody_else(mira: Persona) -> None:
     job = an_import(mira)
-    brought(job, "Tom: Hello.")
-    brought(job, PRESENT, kind="prose", at=LONG_AGO + timedelta(days=2))
+    import_session(job, "Tom: Hello.")
+    import_session(job, PRESENT, kind="prose", at=LONG_AGO + timedelta(days=2))
     assert shown(mira) == {"Ana:"}
 
 
 def test_the_name_of_a_person_whose_messages_are_withheld_is_not_shown(mira: Persona) -> None:
-    session = brought(an_import(mira), PRESENT, "Tom: How nice!")
+    session = import_session(an_import(mira), PRESENT, "Tom: How nice!")
     Message.objects.filter(speaker="Tom").update(withheld=True)
     assert shown(mira) == {"Ana (to somebody else):"}
     assert material_of(session).others == ("somebody else",)
@@ -94,7 +94,7 @@ def test_the_name_of_a_person_whose_messages_are_withheld_is_not_shown(mira: Per
 def test_recall_from_memory_and_from_the_database_gives_the_same_and_counts_every_token(
     mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    brought(an_import(mira), PRESENT, "Tom: How nice!", "Ana: The present is a kitchen clock.")
+    import_session(an_import(mira), PRESENT, "Tom: How nice!", "Ana: The present is a kitchen clock.")
     talk(mira, "My birthday present was in the kitchen.")
     snapshot.prepare(mira.pk)
     assert snapshot.of(mira.pk)
@@ -119,12 +119,12 @@ def test_only_imported_messages_cost_a_statement_and_no_more_than_one(mira: Pers
     assert statements() == 0
     job = an_import(mira)
     for day in range(5):
-        brought(job, PRESENT, f"Tom: How nice, {day}!", at=LONG_AGO + timedelta(days=2 * day))
+        import_session(job, PRESENT, f"Tom: How nice, {day}!", at=LONG_AGO + timedelta(days=2 * day))
     assert statements() == 1
 
 
 def test_speakers_of_imported_sessions_are_read_from_an_index(mira: Persona) -> None:
-    session = brought(an_import(mira), PRESENT, "Tom: How nice!")
+    session = import_session(an_import(mira), PRESENT, "Tom: How nice!")
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {assemble._SQL}", [f'[[{session.pk}, "{session.import_uuid}"]]'])
         plan = " ".join(str(row) for row in cursor.fetchall())
@@ -133,7 +133,7 @@ def test_speakers_of_imported_sessions_are_read_from_an_index(mira: Persona) -> 
 
 
 def test_the_recent_conversation_shows_and_counts_the_people_who_were_spoken_to(mira: Persona) -> None:
-    brought(an_import(mira), PRESENT, "Tom: How nice!", "Ana: Bring Eva, too.", at=NOW - timedelta(hours=3))
+    import_session(an_import(mira), PRESENT, "Tom: How nice!", "Ana: Bring Eva, too.", at=NOW - timedelta(hours=3))
     window = list(mira.messages.shown_to_models().order_by("created_at"))
 
     def section(budget: int) -> Any:

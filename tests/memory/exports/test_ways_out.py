@@ -24,7 +24,7 @@ from persona.companion.pictures import only_pixels, save_picture
 from persona.models import Persona
 from tests.memory.archive.archives import SMALL, import_lines, message, session
 from tests.memory.imports import importing_files
-from tests.memory.imports.readers.given import FILES, found_by, given, lines_of
+from tests.memory.imports.readers.given import FILES, messages_of, read_items, source_of
 from tests.memory.imports.readers.schema import faults
 from tests.persona.images import jpeg, png
 
@@ -43,7 +43,7 @@ def restored(ana: User, tmp_path: Path) -> Persona:
 
 
 def export_source(persona: Persona, way: str) -> Source:
-    return given(b"".join(WAYS[way].write(persona, NOW)), WAYS[way].file_name(persona, NOW))
+    return source_of(b"".join(WAYS[way].write(persona, NOW)), WAYS[way].file_name(persona, NOW))
 
 
 def documents(source: Source) -> dict[str, Any]:
@@ -64,8 +64,8 @@ def test_portable_memory_fits_its_schemas(restored: Persona) -> None:
 
 
 def test_what_was_said_and_what_remains_come_back(restored: Persona) -> None:
-    items = found_by(PortableMemory(), export_source(restored, "pam"))
-    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
+    items = read_items(PortableMemory(), export_source(restored, "pam"))
+    assert [(message.speaker, message.role, message.text) for message in messages_of(items)] == [
         ("Ana", "user", "I adopted a white cat called Blackie."),
         ("Mira", "persona", "How lovely! Does she scratch the sofa?"),
         ("Ana", "user", "Only my grandmother's old armchair."),
@@ -93,7 +93,7 @@ def test_what_no_model_may_see_is_in_no_file_for_others(restored: Persona, way: 
     with export_source(restored, way).open() as file:
         data = file.read()
     whole = (
-        b"".join(json.dumps(document).encode() for document in documents(given(data)).values())
+        b"".join(json.dumps(document).encode() for document in documents(source_of(data)).values())
         if way == "pam"
         else data
     )
@@ -105,14 +105,14 @@ def test_what_somebody_else_said_bears_their_name_and_a_notice_is_left_out(resto
     message = Message.objects.get(external_id="m2")
     Message.objects.filter(pk=message.pk).update(role="system", speaker="Zoé")
     Message.objects.filter(external_id="m3").update(role="system")
-    messages = lines_of(found_by(PortableMemory(), export_source(restored, "pam")))
+    messages = messages_of(read_items(PortableMemory(), export_source(restored, "pam")))
     assert [message.speaker for message in messages] == ["Ana", "Zoé"]
 
 
 @pytest.mark.parametrize("way", ["card", "card_png"])
 def test_a_card_says_who_she_is_and_nothing_of_her_owner(restored: Persona, way: str) -> None:
     source = export_source(restored, way)
-    (card,) = (card for card in found_by(CharacterCard(), source) if isinstance(card, Card))
+    (card,) = (card for card in read_items(CharacterCard(), source) if isinstance(card, Card))
     assert (card.name, card.description, card.post_history) == ("Mira", "Mira loves the sea.", "Short.")
     assert card.lore == ()
     assert card.rest["spec"] == "chara_card_v3"
@@ -144,7 +144,7 @@ def test_where_a_card_speaks_of_her_owner_it_speaks_of_whoever_reads_it(
     restored: Persona, words: str, expected: str
 ) -> None:
     restored.core_blocks.filter(label="persona").update(content=words)
-    (card,) = (card for card in found_by(CharacterCard(), export_source(restored, "card")) if isinstance(card, Card))
+    (card,) = (card for card in read_items(CharacterCard(), export_source(restored, "card")) if isinstance(card, Card))
     assert card.description == expected
 
 
@@ -153,7 +153,7 @@ def test_somebody_who_lives_on_in_another_is_not_told_twice(restored: Persona) -
     Entity.objects.create(
         persona=restored, canonical_name="Kitty", description="A cat.", status="merged", merged_into=cat
     )
-    assert "Kitty: A cat." not in memories_of(found_by(PortableMemory(), export_source(restored, "pam")))
+    assert "Kitty: A cat." not in memories_of(read_items(PortableMemory(), export_source(restored, "pam")))
 
 
 def test_names_are_asked_for_at_once(restored: Persona) -> None:
@@ -171,7 +171,7 @@ def test_names_are_asked_for_at_once(restored: Persona) -> None:
 
 def test_a_persona_with_nothing_is_taken_along_too(mira: Persona) -> None:
     mira.core_blocks.update(content="")
-    assert found_by(PortableMemory(), export_source(mira, "pam")) == []
+    assert read_items(PortableMemory(), export_source(mira, "pam")) == []
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_what_is_hers_and_comes_back_is_known(restored: Persona) -> None:
     with export_source(restored, "pam").open() as file:
         content = file.read()
     before = [restored.messages.count(), restored.nodes.count(), restored.entities.count()]
-    job = importing_files.taken_in(restored, content, "m.zip")
+    job = importing_files.import_file(restored, content, "m.zip")
     assert [restored.messages.count(), restored.nodes.count(), restored.entities.count()] == before
     assert {name: count for name, count in job.counts.items() if count} == {"known": 8, "outdated": 2}
 
@@ -206,7 +206,7 @@ def test_somebody_else_of_the_users_name_stays_somebody_else(ana: User, tmp_path
     persona = import_lines(tmp_path, ana, *SMALL, *group).persona
     spoken = {
         message.text: (message.speaker, message.role)
-        for message in lines_of(found_by(PortableMemory(), export_source(persona, "pam")))
+        for message in messages_of(read_items(PortableMemory(), export_source(persona, "pam")))
     }
     assert spoken["I am Ana, too."] == ("ana (other)", "other")
     assert spoken["Hi all."] == ("Ben", "other")

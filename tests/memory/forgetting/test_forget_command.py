@@ -14,7 +14,7 @@ from memory.models import ConceptNode, Receipt, Tombstone
 from persona.models import Persona
 from tests.memory.forgetting.life import TOLD, Life, lived, say
 from tests.memory.forgetting.totals import totals
-from tests.memory.imports.imported_sessions import an_import, brought
+from tests.memory.imports.imported_sessions import an_import, import_session
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_while_a_reply_is_written_it_waits_and_then_gives_up(life: Life, monkeyp
 
 def test_what_came_in_from_a_file_is_reverted_and_nothing_else_is(life: Life) -> None:
     job = an_import(life.persona, "done")
-    session = brought(job, "Ana: I was born in Porto.")
+    session = import_session(job, "Ana: I was born in Porto.")
     options = ("--import", str(job.uuid), "--take-back")
     assert "I was born in Porto." in run(life, *options, "--plan")
     with pytest.raises(CommandError, match="Only what came in from a file"):

@@ -30,7 +30,7 @@ def an_import(persona: Persona, status: str = "remembering") -> ImportJob:
     return job
 
 
-def brought(
+def import_session(
     job: ImportJob,
     *texts: str,
     at: datetime = LONG_AGO,
@@ -104,7 +104,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> Non
     monkeypatch.setattr(llm, "answer_now", answer_now)
 
 
-def in_hand(job: ImportJob, clock: Clock | None = None) -> ImportLease:
+def acquire_job(job: ImportJob, clock: Clock | None = None) -> ImportLease:
     lease = leases.acquire(job.pk, clock or Clock())
     assert lease is not None
     return lease

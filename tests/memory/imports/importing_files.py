@@ -35,30 +35,32 @@ def source(content: bytes, name: str) -> Source:
     return Source(io.BytesIO(content), name)
 
 
-def brought(persona: Persona | None, content: bytes, name: str, owner: Any = None, now: datetime = NOW) -> ImportJob:
+def begin_import(
+    persona: Persona | None, content: bytes, name: str, owner: Any = None, now: datetime = NOW
+) -> ImportJob:
     """Begin an import and store its file."""
     with source(content, name) as file:
         return imports.begin(owner or (persona and persona.owner), persona, file, now, keep=True)
 
 
-def looked_through(persona: Persona | None, content: bytes, name: str, **rest: Any) -> ImportJob:
-    job = brought(persona, content, name, **rest)
+def analyze_file(persona: Persona | None, content: bytes, name: str, **rest: Any) -> ImportJob:
+    job = begin_import(persona, content, name, **rest)
     runner.run(job.pk, Clock())
     job.refresh_from_db()
     return job
 
 
-def confirmed(
+def confirm_file(
     persona: Persona, content: bytes, name: str, roles: Mapping[str, str] | None = None, **choices: Any
 ) -> ImportJob:
     """Analyze the file and confirm the suggested choices; speakers without a suggested role become "other"."""
-    job = looked_through(persona, content, name)
+    job = analyze_file(persona, content, name)
     assert job.status == "asking", (job.status, job.refusal, job.failure)
-    imports.confirm(job, answered(job, roles, **choices), NOW)
+    imports.confirm(job, choices_for(job, roles, **choices), NOW)
     return job
 
 
-def answered(job: ImportJob, roles: Mapping[str, str] | None = None, **choices: Any) -> Choices:
+def choices_for(job: ImportJob, roles: Mapping[str, str] | None = None, **choices: Any) -> Choices:
     """The suggested choices, except that the speaker who bears the persona's name becomes the persona."""
     likely = imports.suggest_choices(job)
     roles_by_name = {name: role or "other" for name, role in likely.roles.items()}
@@ -68,18 +70,18 @@ def answered(job: ImportJob, roles: Mapping[str, str] | None = None, **choices: 
     return replace(likely, **{"roles": roles_by_name, "undated": date(2024, 1, 5)} | choices)
 
 
-def taken_in(
+def import_file(
     persona: Persona, content: bytes, name: str, roles: Mapping[str, str] | None = None, **rest: Any
 ) -> ImportJob:
     """Import the file and run the import until it is over."""
-    job = confirmed(persona, content, name, roles, **rest)
+    job = confirm_file(persona, content, name, roles, **rest)
     while runner.run(job.pk, Clock()) == runner.Outcome.GOES_ON:
         pass
     job.refresh_from_db()
     return job
 
 
-def lines_of(persona: Persona) -> Sequence[str]:
+def message_lines(persona: Persona) -> Sequence[str]:
     """All messages of the persona in their order, each with its speaker."""
     messages = Message.objects.filter(persona=persona).order_by("created_at", "id")
     return [f"{message.speaker or message.role}: {message.content}" for message in messages]

@@ -20,14 +20,14 @@ from memory.models import ConceptNode, Evidence, ImportRun, Mention
 from memory.store import tombstones
 from persona.models import CoreDraft, Persona
 from tests.memory.archive.archives import SMALL, import_lines, message, node, write_archive
-from tests.memory.imports.readers.given import given, zip_of
+from tests.memory.imports.readers.given import source_of, zip_of
 from tests.memory.sessions import NOW
 
 pytestmark = pytest.mark.django_db
 
 
 def archive(*lines: Any) -> Source:
-    return given(b"".join(json.dumps(line).encode() + b"\n" for line in (lines or SMALL)), "mira.jsonl")
+    return source_of(b"".join(json.dumps(line).encode() + b"\n" for line in (lines or SMALL)), "mira.jsonl")
 
 
 def run_of(persona: Persona) -> ImportRun:
@@ -153,7 +153,7 @@ def test_a_zip_with_one_archive_is_one(otto: Persona, tmp_path: Path, ana: User)
 
 def test_a_zip_with_several_is_not_guessed_about() -> None:
     data = b"\n".join(json.dumps(line).encode() for line in SMALL)
-    source = given(zip_of({"1.jsonl": data, "2.jsonl": data}), "all.zip")
+    source = source_of(zip_of({"1.jsonl": data, "2.jsonl": data}), "all.zip")
     assert archive_files.is_archive(source)
     with pytest.raises(ImportRejected, match="several companions"):
         archive_files.survey(source)
@@ -182,7 +182,7 @@ def test_a_broken_archive_is_refused_with_its_place(lines: Any, where: str) -> N
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"type":"header"}', b"PK\x03\x04", b'["echovessel-archive"]'])
 def test_other_files_are_none(data: bytes) -> None:
-    assert not archive_files.is_archive(given(data))
+    assert not archive_files.is_archive(source_of(data))
 
 
 def test_restoring_a_persona_is_as_it_was(ana: User, tmp_path: Path) -> None:

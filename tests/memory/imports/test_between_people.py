@@ -6,7 +6,7 @@ import pytest
 
 from memory.models import ConceptNode
 from persona.models import Persona
-from tests.memory.imports.importing_files import taken_in, whatsapp
+from tests.memory.imports.importing_files import import_file, whatsapp
 from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def event(description: str, quote: str, message: str, **rest: Any) -> dict[str, 
 
 
 def test_you_is_the_other_one_and_never_the_persona(mira: Persona) -> None:
-    job = taken_in(mira, whatsapp(*TALK), "chat.txt")
+    job = import_file(mira, whatsapp(*TALK), "chat.txt")
     assert job.status == "done", job.failure
     descriptions = descriptions_of(mira)
     assert any("Ana (to Ben): “I bought your birthday present" in description for description in descriptions), (
@@ -44,7 +44,7 @@ def test_of_several_all_are_named(mira: Persona) -> None:
         "Kim: oh",
         "Ana: I bought your wedding present yesterday, I was so happy.",
     )
-    taken_in(mira, chat, "chat.txt")
+    import_file(mira, chat, "chat.txt")
     descriptions = descriptions_of(mira)
     assert descriptions
     assert all(
@@ -53,7 +53,9 @@ def test_of_several_all_are_named(mira: Persona) -> None:
 
 
 def test_nor_is_it_in_what_is_drafted_of_the_two(mira: Persona) -> None:
-    taken_in(mira, whatsapp("Ana: I love your dog.", "Ben: He is old", "Ana: Please don't call me Annie."), "chat.txt")
+    import_file(
+        mira, whatsapp("Ana: I love your dog.", "Ben: He is old", "Ana: Please don't call me Annie."), "chat.txt"
+    )
     drafted = list(mira.core_drafts.values_list("label", "text"))
     assert not any("Mira" in text or label == "style" for label, text in drafted), drafted
 
@@ -61,21 +63,21 @@ def test_nor_is_it_in_what_is_drafted_of_the_two(mira: Persona) -> None:
 def test_in_chinese_it_is_the_other_one_too(mira: Persona) -> None:
     mira.language, mira.user_name = "zh", "小雨"
     mira.save()
-    taken_in(mira, whatsapp("小雨: 我昨天给你买了生日礼物，我好开心。", "阿强: 谢谢"), "chat.txt")
+    import_file(mira, whatsapp("小雨: 我昨天给你买了生日礼物，我好开心。", "阿强: 谢谢"), "chat.txt")
     assert descriptions_of(mira)
     assert all("阿强" in description and "Mira" not in description for description in descriptions_of(mira))
 
 
 def test_where_the_persona_takes_part_it_is_the_persona(mira: Persona) -> None:
     messages = [text.replace("Ben", "Bot") for text in TALK]
-    taken_in(mira, whatsapp(*messages), "chat.txt", {"Bot": "persona"})
+    import_file(mira, whatsapp(*messages), "chat.txt", {"Bot": "persona"})
     assert any(
         description.startswith("Ana: “I bought your birthday present") for description in descriptions_of(mira)
     ), descriptions_of(mira)
 
 
 def test_a_letter_or_a_diary_is_not_written_to_the_persona(mira: Persona) -> None:
-    taken_in(mira, b"# 2024-03-02\n\nDear Tom, I was so happy about your visit to my home yesterday.\n", "diary.md")
+    import_file(mira, b"# 2024-03-02\n\nDear Tom, I was so happy about your visit to my home yesterday.\n", "diary.md")
     assert descriptions_of(mira)
     assert not any("Mira" in description for description in descriptions_of(mira))
 
@@ -99,7 +101,7 @@ def test_a_model_is_told_who_talks_with_whom_and_asked_again_where_it_names_the_
         }
 
     model.answers(answer_wrongly, answer_wrongly, {"drafts": []})
-    taken_in(mira, whatsapp(*TALK), "chat.txt")
+    import_file(mira, whatsapp(*TALK), "chat.txt")
     request, again = model.requests[:2]
     assert 'In the lines of Ana, "you" and "your" mean that other one, and never Mira' in request.user
     assert "<memory>\nBen\n</memory>" in request.user

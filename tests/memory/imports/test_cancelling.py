@@ -18,7 +18,7 @@ from memory.models import ConceptNode, Extraction, ImportChunk, ImportJob, Impor
 from memory.store import checks
 from persona.models import Persona
 from tests.memory.imports import importing_files
-from tests.memory.imports.imported_sessions import LONG_AGO, an_import, brought, events_of_each, meanwhile
+from tests.memory.imports.imported_sessions import LONG_AGO, an_import, events_of_each, import_session, meanwhile
 from tests.memory.sessions import NOW, Clock
 from tests.scripted import Script
 
@@ -36,7 +36,7 @@ def left_of(persona: Persona) -> list[str]:
 @pytest.mark.django_db
 def test_what_was_remembered_stays_and_the_same_file_goes_on_with_the_rest(mira: Persona, model: Script) -> None:
     model.answers(*[events_of_each] * 9)
-    job = importing_files.confirmed(mira, CHAT, NAME)
+    job = importing_files.confirm_file(mira, CHAT, NAME)
     while not unread.count_sessions(job)["remembered"]:
         assert imports_runner.run(job.pk, Clock(), slice_seconds=0) == imports_runner.Outcome.GOES_ON
     assert imports.cancel(job, NOW)
@@ -46,7 +46,7 @@ def test_what_was_remembered_stays_and_the_same_file_goes_on_with_the_rest(mira:
     assert (MessageText.objects.count(), ImportPiece.objects.count()) == (1, 0)
     assert [node.description for node in ConceptNode.objects.all()] == ["Ana said: I was born in Porto by the sea."]
     assert checks.broken_invariants(NOW) == {}
-    again = importing_files.taken_in(mira, CHAT, NAME)
+    again = importing_files.import_file(mira, CHAT, NAME)
     assert (again.status, again.counts["known"], again.counts["lines"]) == ("done", 1, 2)
     assert left_of(mira) == ["I was born in Porto by the sea.", SAID, "I feed two cats."]
     assert ConceptNode.objects.count() == 3
@@ -56,7 +56,7 @@ def test_what_was_remembered_stays_and_the_same_file_goes_on_with_the_rest(mira:
 @pytest.mark.django_db
 def test_of_an_import_that_nobody_has_read_nothing_is_left_to_forget(mira: Persona) -> None:
     job = an_import(mira, "cancelled")
-    brought(job, f"Ana: {SAID}")
+    import_session(job, f"Ana: {SAID}")
     assert erase_unread(job, NOW) == 1
     assert not any(model.objects.exists() for model in (ImportRun, ImportChunk, Session))
     receipt = Receipt.objects.get()
@@ -69,7 +69,7 @@ def test_of_an_import_that_nobody_has_read_nothing_is_left_to_forget(mira: Perso
 @pytest.mark.django_db(transaction=True)
 def test_the_bytes_of_what_was_not_read_are_gone_from_the_file(mira: Persona) -> None:
     job = an_import(mira, "cancelled")
-    brought(job, f"Ana: {SAID}")
+    import_session(job, f"Ana: {SAID}")
     erase_unread(job, NOW)
     assert Receipt.objects.get().status == "done"
     assert verify.of_texts([SAID]) == []
@@ -80,7 +80,7 @@ def test_a_talk_that_a_model_is_reading_comes_to_nothing(
     mira: Persona, model: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = an_import(mira)
-    session = brought(job, f"Ana: {SAID}")
+    session = import_session(job, f"Ana: {SAID}")
     model.answers(events_of_each)
     meanwhile(monkeypatch, lambda: _cancel(job))
     assert runner.run(session.pk, Clock()) == runner.Outcome.NOT_MINE
@@ -90,7 +90,7 @@ def test_a_talk_that_a_model_is_reading_comes_to_nothing(
 @pytest.mark.django_db
 def test_a_talk_of_which_something_is_remembered_stays_and_is_over(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    session = brought(job, f"Ana: {SAID}")
+    session = import_session(job, f"Ana: {SAID}")
     model.answers(events_of_each)
     claim = runner.acquire(session.pk, Clock())
     assert claim is not None
@@ -107,7 +107,7 @@ def test_a_talk_of_which_something_is_remembered_stays_and_is_over(mira: Persona
 @pytest.mark.django_db
 def test_a_talk_that_could_not_be_read_goes_too(mira: Persona) -> None:
     job = an_import(mira, "cancelled")
-    session = brought(job, f"Ana: {SAID}")
+    session = import_session(job, f"Ana: {SAID}")
     Session.objects.filter(pk=session.pk).update(status="failed", failure="extraction: …")
     assert erase_unread(job, NOW) == 1
 
@@ -118,7 +118,7 @@ def test_who_dies_in_the_middle_is_followed_by_one_that_goes_on_and_leaves_one_r
 ) -> None:
     job = an_import(mira, "cancelled")
     for day in range(12):
-        brought(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
+        import_session(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
     with monkeypatch.context() as dying:
         dying.setattr(cancellation, "erase_or_close", _dies_after(7, cancellation.erase_or_close))
         with pytest.raises(KeyboardInterrupt):
@@ -136,7 +136,7 @@ def test_of_years_of_talk_the_job_of_the_minute_takes_away_what_nobody_waits_for
 ) -> None:
     job = an_import(mira)
     for day in range(12):
-        brought(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
+        import_session(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
     monkeypatch.setattr(runs, "ERASED_AT_ONCE", 5)
     assert imports.cancel(job, NOW)
     assert (job.status, job.finished_at, Session.objects.count()) == ("cancelled", None, 7)
@@ -150,9 +150,9 @@ def test_of_years_of_talk_the_job_of_the_minute_takes_away_what_nobody_waits_for
 @pytest.mark.parametrize("status", ["looking", "asking", "writing"])
 def test_it_can_be_cancelled_before_anything_is_remembered(mira: Persona, status: str) -> None:
     steps: dict[str, Callable[[], ImportJob]] = {
-        "looking": lambda: importing_files.brought(mira, CHAT, NAME),
-        "asking": lambda: importing_files.looked_through(mira, CHAT, NAME),
-        "writing": lambda: importing_files.confirmed(mira, CHAT, NAME),
+        "looking": lambda: importing_files.begin_import(mira, CHAT, NAME),
+        "asking": lambda: importing_files.analyze_file(mira, CHAT, NAME),
+        "writing": lambda: importing_files.confirm_file(mira, CHAT, NAME),
     }
     job = steps[status]()
     assert job.status == status
@@ -182,12 +182,12 @@ def _dies_after(count: int, ended: Any) -> Any:
 @pytest.mark.django_db
 def test_after_a_restore_it_is_cancelled_again(mira: Persona) -> None:
     job = an_import(mira, "cancelled")
-    brought(job, f"Ana: {SAID}")
+    import_session(job, f"Ana: {SAID}")
     erase_unread(job, NOW)
     since = replay.read_log()
     Receipt.objects.all().delete()
     ImportJob.objects.filter(pk=job.pk).update(status="remembering")  # as the backup has it
-    brought(job, f"Ana: {SAID}")
+    import_session(job, f"Ana: {SAID}")
     replay.replay(since, NOW)
     job.refresh_from_db()
     assert job.status == "cancelled"

@@ -84,7 +84,7 @@ def test_a_diary_becomes_quotations_with_days(
 ) -> None:
     mira = create_persona(ana, "Mira", user_name="Ana", timezone="Asia/Shanghai", language=language)
     before = list(CoreBlock.objects.values())
-    job = importing_files.taken_in(mira, content.encode(), name)
+    job = importing_files.import_file(mira, content.encode(), name)
     assert (job.status, job.failure) == ("done", "")
     assert days(mira) == expected
     for node in ConceptNode.objects.filter(persona=mira, kind="event"):
@@ -104,9 +104,9 @@ def test_a_diary_becomes_quotations_with_days(
 
 
 def test_the_same_diary_again_adds_nothing_and_asks_nobody(mira: Persona, offline: None) -> None:
-    importing_files.taken_in(mira, ENGLISH.encode(), "diary.md")
+    importing_files.import_file(mira, ENGLISH.encode(), "diary.md")
     node_count, call_count = ConceptNode.objects.count(), LLMCall.objects.count()
-    again = importing_files.taken_in(mira, ENGLISH.encode(), "diary again.md")
+    again = importing_files.import_file(mira, ENGLISH.encode(), "diary again.md")
     assert again.status == "done"
     assert ConceptNode.objects.count() == node_count
     assert LLMCall.objects.count() == call_count

@@ -9,7 +9,7 @@ from echovessel.llm.models import LLMCall
 from memory import imports
 from memory.imports.cost import TOKENS_IN_A_CALL, TOKENS_OUT_A_CALL, estimate_job
 from persona.models import Persona
-from tests.memory.imports.importing_files import answered, confirmed, looked_through, whatsapp
+from tests.memory.imports.importing_files import analyze_file, choices_for, confirm_file, whatsapp
 from tests.memory.sessions import NOW
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,7 @@ def priced(settings: Any) -> Any:
 
 
 def test_each_talk_is_a_call(priced: Any, mira: Persona) -> None:
-    estimate = imports.estimate(looked_through(mira, TALKS, NAME))
+    estimate = imports.estimate(analyze_file(mira, TALKS, NAME))
     assert estimate.calls == 3
     assert estimate.tokens_in == 3 * TOKENS_IN_A_CALL + 9
     assert estimate.tokens_out == 3 * TOKENS_OUT_A_CALL
@@ -75,11 +75,11 @@ def test_the_time_is_that_of_such_calls_lately(priced: Any, mira: Persona) -> No
 def test_a_limit_costs_its_share(priced: Any, mira: Persona) -> None:
     rows = "\n".join(f"2024-05-0{day},Ana,Line,{day}" for day in (1, 2, 3, 4))
     content = f"date,from,text,conversation_id\n{rows}\n2024-05-01,Ana,More,1".encode()
-    job = looked_through(mira, content, "messages.csv")
+    job = analyze_file(mira, content, "messages.csv")
     whole = imports.estimate(job)
-    imports.confirm(job, answered(job, {"Ana": "user"}, limit=1), NOW)
+    imports.confirm(job, choices_for(job, {"Ana": "user"}, limit=1), NOW)
     assert imports.estimate(job).calls * job.found["counts"]["talks"] == whole.calls
 
 
 def test_it_is_told_from_the_look_on(priced: Any, mira: Persona) -> None:
-    assert imports.summarize(confirmed(mira, TALKS, NAME))["estimate"]["calls"] == 3
+    assert imports.summarize(confirm_file(mira, TALKS, NAME))["estimate"]["calls"] == 3

@@ -17,7 +17,7 @@ from memory.imports.runs import Choices
 from memory.models import ImportJob, ImportRun
 from memory.store.tombstones import add_tombstone
 from persona.models import Persona
-from tests.memory.imports.importing_files import FILES, answered, looked_through, whatsapp
+from tests.memory.imports.importing_files import FILES, analyze_file, choices_for, whatsapp
 from tests.memory.sessions import NOW, Clock
 
 pytestmark = pytest.mark.django_db
@@ -36,9 +36,9 @@ def answer_questions(job: ImportJob) -> ImportJob:
 
 
 def store_messages(job: ImportJob) -> ImportJob:
-    likely = answered(job)
+    likely = choices_for(job)
     if "user" not in likely.roles.values() and likely.roles:
-        likely = answered(job, {next(iter(likely.roles)): "user"})
+        likely = choices_for(job, {next(iter(likely.roles)): "user"})
     imports.confirm(job, likely, NOW)
     while job.status == "writing":
         runner.run(job.pk, Clock(), slice_seconds=0)
@@ -69,7 +69,7 @@ def texts_of(item: object) -> list[str]:
     ],
 )
 def test_every_line_of_the_file_comes_in_by_its_order_or_is_counted(mira: Persona, path: Path) -> None:
-    job = answer_questions(looked_through(mira, path.read_bytes(), path.name))
+    job = answer_questions(analyze_file(mira, path.read_bytes(), path.name))
     assert job.status == "asking", job.refusal
     texts, skipped = words_in(path, job)
     assert job.found["skipped"] == dict(skipped)
@@ -115,10 +115,10 @@ def test_a_chat_that_comes_in_parts_that_overlap_is_in_there_once(
     chat_lines: list[str] = []
     for part in parts:
         chat_lines += [f"{speaker}: {text}" for speaker, text in part] + ["9"]
-        job = looked_through(mira, whatsapp(*chat_lines), "WhatsApp Chat with Mira.txt")
+        job = analyze_file(mira, whatsapp(*chat_lines), "WhatsApp Chat with Mira.txt")
         names = [speaker["name"] for speaker in job.found["speakers"]]
         roles = dict(zip(names, ("user", "persona", "other"), strict=False))
-        imports.confirm(job, answered(job, roles), NOW)
+        imports.confirm(job, choices_for(job, roles), NOW)
         while job.status == "writing":
             runner.run(job.pk, Clock(), slice_seconds=0)
             job.refresh_from_db()

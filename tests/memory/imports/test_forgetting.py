@@ -25,7 +25,7 @@ from memory.models import (
 from memory.store import checks
 from persona.models import CoreDraft, Persona
 from tests.memory.imports import importing_files
-from tests.memory.imports.imported_sessions import LONG_AGO, an_import, brought, events_of_each, in_hand
+from tests.memory.imports.imported_sessions import LONG_AGO, acquire_job, an_import, events_of_each, import_session
 from tests.memory.sessions import NOW, Clock, event, extraction, talk
 from tests.scripted import Script
 
@@ -51,7 +51,7 @@ def line_of(words: str) -> Message:
 
 def test_a_whole_import_is_reverted_with_everything_that_came_of_it(mira: Persona, model: Script) -> None:
     model.answers(*[events_of_each] * 9)
-    job = importing_files.taken_in(mira, CHAT, NAME)
+    job = importing_files.import_file(mira, CHAT, NAME)
     CoreDraft.objects.create(
         persona=mira, label="user", text="Ana feeds cats.", content_hash="0", import_uuid=job.uuid, created_at=NOW
     )
@@ -66,11 +66,11 @@ def test_a_whole_import_is_reverted_with_everything_that_came_of_it(mira: Person
 
 
 def test_taken_back_while_it_is_under_way_it_ends_where_it_is(mira: Persona, model: Script) -> None:
-    job = importing_files.confirmed(mira, CHAT, NAME)
+    job = importing_files.confirm_file(mira, CHAT, NAME)
     model.answers(*[events_of_each] * 9)
     imports_runner.run(job.pk, Clock(), slice_seconds=0)
     job.refresh_from_db()
-    claim = in_hand(job)
+    claim = acquire_job(job)
     forget_target(Target("import", ImportRun.objects.get().pk))
     with pytest.raises(LeaseLost):
         claim.checkpoint()
@@ -79,7 +79,7 @@ def test_taken_back_while_it_is_under_way_it_ends_where_it_is(mira: Persona, mod
 
 
 def test_a_file_of_which_nothing_was_taken_in_yet_is_reverted_too(mira: Persona) -> None:
-    job = importing_files.confirmed(mira, CHAT, NAME)
+    job = importing_files.confirm_file(mira, CHAT, NAME)
     forget_target(Target("import", ImportRun.objects.get(uuid=job.uuid).pk))
     assert not any(model.objects.exists() for model in (ImportJob, ImportPiece, ImportRun))
 
@@ -87,7 +87,7 @@ def test_a_file_of_which_nothing_was_taken_in_yet_is_reverted_too(mira: Persona)
 def test_what_was_also_told_here_is_decided_as_for_any_line(mira: Persona, model: Script) -> None:
     job = an_import(mira)
     same = event_of("Ana's brother Nils keeps seven grey geese.")
-    session = brought(job, f"Ana: {SAID}", at=NOW - timedelta(days=2))
+    session = import_session(job, f"Ana: {SAID}", at=NOW - timedelta(days=2))
     model.answers(same, same)
     runner.run(session.pk, Clock())
     live = talk(mira, "My brother Nils keeps seven grey geese!", "> I know.", "Still.")
@@ -103,10 +103,10 @@ def test_what_was_also_told_here_is_decided_as_for_any_line(mira: Persona, model
 
 def test_a_line_that_was_forgotten_does_not_come_back_with_its_file(mira: Persona, model: Script) -> None:
     model.answers(*[events_of_each] * 9)
-    importing_files.taken_in(mira, CHAT, NAME)
+    importing_files.import_file(mira, CHAT, NAME)
     forget_target(Target("message", line_of(SAID).pk))
     assert verify.of_texts([SAID]) == []
-    again = importing_files.taken_in(mira, CHAT, NAME)
+    again = importing_files.import_file(mira, CHAT, NAME)
     assert (again.status, again.counts["known"], again.counts["refused"]) == ("done", 2, 1)
     assert not Message.objects.filter(content=SAID).exists()
     assert checks.broken_invariants(NOW) == {}
@@ -114,8 +114,8 @@ def test_a_line_that_was_forgotten_does_not_come_back_with_its_file(mira: Person
 
 def test_of_a_talk_that_lost_a_line_no_digest_tells_which_it_was(mira: Persona) -> None:
     job = an_import(mira)
-    session = brought(job, "Ana: I was born in Porto.", f"Ana: {SAID}")
-    other = brought(job, "Ana: I feed two grey cats.", at=LONG_AGO + timedelta(days=3))
+    session = import_session(job, "Ana: I was born in Porto.", f"Ana: {SAID}")
+    other = import_session(job, "Ana: I feed two grey cats.", at=LONG_AGO + timedelta(days=3))
     before = {session.external_id, other.external_id}
     forget_target(Target("message", line_of(SAID).pk))
     chunk = ImportChunk.objects.get(session=session)
@@ -127,13 +127,13 @@ def test_of_a_talk_that_lost_a_line_no_digest_tells_which_it_was(mira: Persona) 
 
 
 def test_with_the_last_line_of_a_talk_its_part_of_the_file_is_forgotten(mira: Persona) -> None:
-    session = brought(an_import(mira), f"Ana: {SAID}")
+    session = import_session(an_import(mira), f"Ana: {SAID}")
     forget_target(Target("session", session.pk))
     assert not ImportChunk.objects.exists()
 
 
 def test_a_line_of_somebody_else_is_forgotten_like_any(mira: Persona) -> None:
-    session = brought(an_import(mira), f"Kim: {SAID}", "Ana: I feed two grey cats.")
+    session = import_session(an_import(mira), f"Kim: {SAID}", "Ana: I feed two grey cats.")
     message = session.messages.get(speaker="Kim")
     forget_target(Target("message", message.pk))
     assert verify.of_texts([SAID]) == []
@@ -155,14 +155,14 @@ def nils_of(persona: Persona) -> Entity:
 def test_no_file_is_named_after_whom_nobody_knows_any_more(mira: Persona) -> None:
     job = an_import(mira, "done")
     ImportJob.objects.filter(pk=job.pk).update(file_name="WhatsApp Chat with Nils.txt")
-    brought(job, f"Ana: {SAID}")
+    import_session(job, f"Ana: {SAID}")
     forget_target(Target("entity", nils_of(mira).pk))
     job.refresh_from_db()
     assert job.file_name == ""
 
 
 def test_nor_does_a_refusal_say_it(mira: Persona) -> None:
-    job = importing_files.looked_through(mira, b"1234 5678\n0000\n", "Letters of Nils.bin")
+    job = importing_files.analyze_file(mira, b"1234 5678\n0000\n", "Letters of Nils.bin")
     assert "Nils" in job.refusal["where"]
     forget_target(Target("entity", nils_of(mira).pk))
     job.refresh_from_db()
@@ -170,14 +170,14 @@ def test_nor_does_a_refusal_say_it(mira: Persona) -> None:
 
 
 def test_what_somebody_said_goes_with_them(mira: Persona) -> None:
-    session = brought(an_import(mira), "Ana: I feed two grey cats.", f"Nils: {SAID}", "Anni: I feed none.")
+    session = import_session(an_import(mira), "Ana: I feed two grey cats.", f"Nils: {SAID}", "Anni: I feed none.")
     forget_target(Target("entity", nils_of(mira).pk))
     assert set(session.messages.values_list("speaker", flat=True)) == {"", "Anni"}
     assert verify.of_texts([SAID]) == []
 
 
 def test_a_file_that_is_still_to_be_read_is_named_in_the_plan(mira: Persona) -> None:
-    waiting = importing_files.looked_through(mira, CHAT, NAME)
+    waiting = importing_files.analyze_file(mira, CHAT, NAME)
     live = talk(mira, SAID, "> Seven!", "Seven.")
     forgetting_plan = plan_for(Target("session", live.pk))
     assert [(item.kind, item.uuid, item.why) for item in forgetting_plan.elsewhere] == [
@@ -187,7 +187,7 @@ def test_a_file_that_is_still_to_be_read_is_named_in_the_plan(mira: Persona) -> 
 
 def test_what_is_forgotten_while_its_file_waits_is_left_out_when_it_is_read(mira: Persona, model: Script) -> None:
     model.answers(*[events_of_each] * 9)
-    job = importing_files.confirmed(mira, CHAT, NAME)
+    job = importing_files.confirm_file(mira, CHAT, NAME)
     live = talk(mira, SAID, "> Seven!", "Seven.", at=LONG_AGO)
     forget_target(Target("session", live.pk))
     while imports_runner.run(job.pk, Clock()) == imports_runner.Outcome.GOES_ON:
@@ -197,8 +197,8 @@ def test_what_is_forgotten_while_its_file_waits_is_left_out_when_it_is_read(mira
 
 def test_while_something_is_forgotten_no_import_stays_in_hand(mira: Persona) -> None:
     job = an_import(mira)
-    session = brought(job, f"Ana: {SAID}")
-    claim = in_hand(job)
+    session = import_session(job, f"Ana: {SAID}")
+    claim = acquire_job(job)
     forget_target(Target("session", session.pk))
     with pytest.raises(LeaseLost):
         claim.checkpoint()
@@ -207,8 +207,8 @@ def test_while_something_is_forgotten_no_import_stays_in_hand(mira: Persona) -> 
 @pytest.mark.parametrize("kind", ["persona", "owner"])
 def test_with_a_persona_or_an_owner_goes_what_they_brought(mira: Persona, ana: User, ben: User, kind: Any) -> None:
     User.objects.create_superuser("root", password="a long word for root")
-    job = importing_files.looked_through(mira, CHAT, NAME)
-    brought(an_import(mira), f"Ana: {SAID}")
+    job = importing_files.analyze_file(mira, CHAT, NAME)
+    import_session(an_import(mira), f"Ana: {SAID}")
     assert job.pieces.exists()
     forget_target(Target(kind, mira.pk if kind == "persona" else ana.pk))
     assert not any(model.objects.exists() for model in (ImportJob, ImportPiece, ImportChunk, ImportRun, Session))
@@ -216,8 +216,8 @@ def test_with_a_persona_or_an_owner_goes_what_they_brought(mira: Persona, ana: U
 
 
 def test_what_was_brought_for_nobody_yet_goes_with_its_owner(ana: User, ben: User) -> None:
-    theirs = importing_files.brought(None, CHAT, NAME, owner=ben)
-    importing_files.brought(None, CHAT, NAME, owner=ana)
+    theirs = importing_files.begin_import(None, CHAT, NAME, owner=ben)
+    importing_files.begin_import(None, CHAT, NAME, owner=ana)
     forget_target(Target("owner", ana.pk))
     assert list(ImportJob.objects.all()) == [theirs]
     assert not ImportPiece.objects.exclude(job=theirs).exists()

@@ -190,7 +190,7 @@ def test_what_is_brought_is_data_whatever_it_orders(
         Entity.objects.create(persona=mira, canonical_name=name).mentions.create(node=node)
     before = state(mira, otto)
     name, content = carrier()
-    job = importing_files.taken_in(mira, content, name, {"Ana": "user"} if carrier is chat else {})
+    job = importing_files.import_file(mira, content, name, {"Ana": "user"} if carrier is chat else {})
     assert job.status == "done", (job.failure, job.refusal)
     assert state(mira, otto) == before
     _nothing_was_read_of_others(mira, job)

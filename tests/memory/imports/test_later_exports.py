@@ -10,7 +10,7 @@ from memory import imports
 from memory.imports import runner
 from memory.models import ImportJob
 from persona.models import Persona
-from tests.memory.imports.importing_files import answered, looked_through
+from tests.memory.imports.importing_files import analyze_file, choices_for
 from tests.memory.sessions import NOW, Clock
 
 pytestmark = pytest.mark.django_db
@@ -30,12 +30,12 @@ BROKEN_IDS = [
 
 def import_rows(persona: Persona, rows: Sequence[str], name: str) -> ImportJob:
     """Import the rows with the suggested choices."""
-    job = looked_through(persona, "\n".join(rows).encode(), name)
+    job = analyze_file(persona, "\n".join(rows).encode(), name)
     for _time in range(9):
         if job.is_over:
             break
         if job.status == "asking":
-            imports.confirm(job, answered(job), NOW)
+            imports.confirm(job, choices_for(job), NOW)
         runner.run(job.pk, Clock())
         job.refresh_from_db()
     return job

@@ -82,7 +82,7 @@ def test_a_card_becomes_drafts_word_for_word_and_nothing_of_it_stands_in_a_block
 
 
 def test_the_first_greeting_is_what_a_new_companion_says_first_and_goes_with_its_import(mira: Persona) -> None:
-    job = importing_files.taken_in(mira, (FILES / "card_v2.json").read_bytes(), "card_v2.json")
+    job = importing_files.import_file(mira, (FILES / "card_v2.json").read_bytes(), "card_v2.json")
     mira.refresh_from_db()
     assert (mira.greeting, mira.greeting_import_uuid) == ("You came back, Ana.", job.uuid)
     forgetting.forget(forgetting.plan([Target("import", mira.import_runs.get().pk)]), None, NOW)
@@ -345,13 +345,13 @@ def test_a_name_that_was_forgotten_is_nobodys_alias(mira: Persona) -> None:
 def test_a_forgotten_card_leaves_nothing_and_does_not_come_back(mira: Persona) -> None:
     """An entity without mentions is deleted, too; a forgotten name is refused."""
     content = (FILES / "card_v2.json").read_bytes()
-    job = importing_files.taken_in(mira, content, "card_v2.json")
+    job = importing_files.import_file(mira, content, "card_v2.json")
     assert (job.status, job.counts["entities"], CoreDraft.objects.count()) == ("done", 1, 5)
     run = mira.import_runs.get()
     planned = forgetting.plan([Target("import", run.pk)])
     assert forgetting.forget(planned, None, NOW).counts == planned.counts
     assert not any(model.objects.exists() for model in (CoreDraft, DraftQuote, Entity, Alias, ConceptNode))
-    again = importing_files.taken_in(mira, content, "card_v2.json")
+    again = importing_files.import_file(mira, content, "card_v2.json")
     assert again.counts["refused"] == 6
     assert not CoreDraft.objects.exists()
     assert not Entity.objects.exists()

@@ -12,7 +12,7 @@ from echovessel.language import tokenizer
 from memory.imports import runner
 from memory.models import ImportChunk
 from persona.models import Persona
-from tests.memory.imports.importing_files import confirmed, taken_in, whatsapp
+from tests.memory.imports.importing_files import confirm_file, import_file, whatsapp
 from tests.memory.sessions import Clock
 
 NAME = "WhatsApp Chat with Mira.txt"
@@ -27,7 +27,7 @@ def test_words_are_cut_while_nobody_waits_for_the_database(mira: Persona, monkey
         cut.append((text, connection.in_atomic_block))
         return tokenizer.tokenize(text)
 
-    job = confirmed(mira, CHAT, NAME)
+    job = confirm_file(mira, CHAT, NAME)
     monkeypatch.setattr(search, "tokenizer", SimpleNamespace(tokenize=record_and_tokenize))
     runner.run(job.pk, Clock(), through="writing")
     texts = ["I met Tomas at the harbour.", "How was it?", "I slept badly."]
@@ -39,8 +39,8 @@ def test_words_are_cut_while_nobody_waits_for_the_database(mira: Persona, monkey
 
 @pytest.mark.django_db
 def test_of_what_is_known_no_word_is_cut(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
-    taken_in(mira, CHAT, NAME)
-    again = confirmed(mira, CHAT, NAME)
+    import_file(mira, CHAT, NAME)
+    again = confirm_file(mira, CHAT, NAME)
     cut: list[str] = []
     worded = search.tokenize_texts
 

@@ -21,7 +21,7 @@ from memory.web.import_forms import MINE
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
 from tests.memory.archive.archives import SMALL, write_archive
-from tests.memory.imports.importing_files import answered, lines_of, looked_through, whatsapp
+from tests.memory.imports.importing_files import analyze_file, choices_for, message_lines, whatsapp
 from tests.memory.sessions import NOW, Clock
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +52,7 @@ def owner(mira: Persona, client: Client) -> Client:
 
 
 def asking(persona: Persona, content: bytes = TALK, name: str = "talk.txt") -> ImportJob:
-    job = looked_through(persona, content, name)
+    job = analyze_file(persona, content, name)
     assert job.status == "asking", job.refusal
     return job
 
@@ -82,11 +82,11 @@ def test_whether_it_is_a_chat_or_notes_is_asked_and_a_wrong_answer_is_turned_bac
     assert error.value.code == "kind"
     imports.confirm(job, imports.Choices(kind="notes"), NOW)
     assert (read_again(job).found["questions"], job.found["counts"]["entries"], job.found["speakers"]) == ([], 1, [])
-    imports.confirm(job, answered(job, kind="chat"), NOW)
+    imports.confirm(job, choices_for(job, kind="chat"), NOW)
     assert (read_again(job).found["questions"], job.found["counts"]["lines"]) == ([], 3)
-    imports.confirm(job, answered(job, {"Anna": "user", "Bruno": "other"}), NOW)
+    imports.confirm(job, choices_for(job, {"Anna": "user", "Bruno": "other"}), NOW)
     runner.run(job.pk, Clock())
-    assert lines_of(mira)[0] == "user: I have moved to Porto."
+    assert message_lines(mira)[0] == "user: I have moved to Porto."
 
 
 @pytest.mark.usefixtures("undecided")

@@ -9,7 +9,7 @@ from memory.forgetting import Target, forget, plan
 from memory.imports import runner
 from memory.models import Extraction, ImportJob
 from persona.models import Persona
-from tests.memory.imports.importing_files import confirmed, looked_through, whatsapp
+from tests.memory.imports.importing_files import analyze_file, confirm_file, whatsapp
 from tests.memory.sessions import NOW, Clock, talk
 
 SECRET = "My zebra quilt from Qoloba was burnt by the otters"
@@ -32,7 +32,7 @@ def forgotten(mira: Persona) -> Persona:
 @pytest.mark.django_db(transaction=True)
 def test_refused_lines_of_a_file_leave_no_byte(forgotten: Persona) -> None:
     file = whatsapp(f"Ana: {SECRET}", "Mira: Oh!", "Ana: It was an old one", "Mira: Still.")
-    job = confirmed(forgotten, file, "chat.txt", {"Ana": "user", "Mira": "persona"})
+    job = confirm_file(forgotten, file, "chat.txt", {"Ana": "user", "Mira": "persona"})
     assert files_with_secret() != []  # the file itself, as long as it is needed
     while not job.is_over:
         runner.run(job.pk, Clock())
@@ -48,6 +48,6 @@ def test_refused_lines_of_a_file_leave_no_byte(forgotten: Persona) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_file_that_is_turned_down_leaves_no_byte(forgotten: Persona) -> None:
-    job = looked_through(forgotten, f'{{"broken": "{SECRET}'.encode() + b"\0\xff", "export.json")
+    job = analyze_file(forgotten, f'{{"broken": "{SECRET}'.encode() + b"\0\xff", "export.json")
     assert job.status == "refused", job.status
     assert files_with_secret() == []

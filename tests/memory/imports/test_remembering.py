@@ -18,7 +18,14 @@ from memory.models import ConceptNode, Filling, ImportJob, ReflectionRun, SlowCy
 from memory.store import tombstones
 from persona.models import MoodChange, Persona
 from tests.memory.imports import importing_files
-from tests.memory.imports.imported_sessions import LONG_AGO, an_import, brought, events_of_each, in_hand, meanwhile
+from tests.memory.imports.imported_sessions import (
+    LONG_AGO,
+    acquire_job,
+    an_import,
+    events_of_each,
+    import_session,
+    meanwhile,
+)
 from tests.memory.sessions import NOW, Clock, event, extraction, talk
 from tests.scripted import Script
 
@@ -46,10 +53,10 @@ def prompts_of(model: Script) -> list[str]:
 # --- the order, and the slice ---------------------------------------------------------------------------------------
 def test_the_oldest_is_read_first_and_paid_for_as_an_import(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    brought(job, "Ana: I moved to Lisbon with Tomas.", at=LONG_AGO + timedelta(days=900))
-    brought(job, "Ana: I was born in Porto by the sea.", at=LONG_AGO)
+    import_session(job, "Ana: I moved to Lisbon with Tomas.", at=LONG_AGO + timedelta(days=900))
+    import_session(job, "Ana: I was born in Porto by the sea.", at=LONG_AGO)
     model.answers(events_of_each, events_of_each)
-    assert remember(in_hand(job), LATER)
+    assert remember(acquire_job(job), LATER)
     assert [request.purpose for request in model.requests] == ["import", "import"]
     assert ["Porto" in request.material["lines"][0]["content"] for request in model.requests] == [True, False]
     assert count_sessions(job) == {"remembered": 2, "failed": 0, "unread": 0}
@@ -57,9 +64,9 @@ def test_the_oldest_is_read_first_and_paid_for_as_an_import(mira: Persona, model
 
 def test_what_is_remembered_has_the_dates_of_its_lines_and_its_import(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    session = brought(job, "Ana: I was born in Porto by the sea.")
+    session = import_session(job, "Ana: I was born in Porto by the sea.")
     model.answers(events_of_each)
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     node = ConceptNode.objects.get()
     assert (node.created_at, node.last_mentioned_at, node.import_uuid) == (LONG_AGO, LONG_AGO, job.uuid)
     assert (node.source, node.status, node.verification) == ("extraction", "active", "unverified")
@@ -69,10 +76,10 @@ def test_what_is_remembered_has_the_dates_of_its_lines_and_its_import(mira: Pers
 def test_when_the_slice_is_over_the_rest_is_left_for_the_next(mira: Persona, model: Script) -> None:
     job = an_import(mira)
     for day in range(3):
-        brought(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
+        import_session(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
     model.answers(*[events_of_each] * 3)
     clock = Clock()
-    claim = in_hand(job, clock)
+    claim = acquire_job(job, clock)
     assert not remember(claim, clock())
     assert count_sessions(job) == {"remembered": 1, "failed": 0, "unread": 2}
     assert waits_until(job, clock()) is None
@@ -82,7 +89,7 @@ def test_when_the_slice_is_over_the_rest_is_left_for_the_next(mira: Persona, mod
 def test_a_talk_that_ends_in_the_middle_of_an_import_is_remembered_within_a_slice(mira: Persona, model: Script) -> None:
     job = an_import(mira)
     for day in range(5):
-        brought(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
+        import_session(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
     model.answers(*[events_of_each] * 9)
     clock = Clock()
 
@@ -102,9 +109,9 @@ def test_a_talk_that_ends_in_the_middle_of_an_import_is_remembered_within_a_slic
 
 
 def test_the_sweep_leaves_the_talks_of_an_import_to_it_and_takes_ordinary_ones_first(mira: Persona) -> None:
-    brought(an_import(mira), "Ana: I was born in Porto by the sea.")
-    brought(an_import(mira, "cancelled"), "Ana: I was born in Porto by the river.")
-    given_up = brought(an_import(mira, "failed"), "Ana: I was born in Porto by the bridge.")
+    import_session(an_import(mira), "Ana: I was born in Porto by the sea.")
+    import_session(an_import(mira, "cancelled"), "Ana: I was born in Porto by the river.")
+    given_up = import_session(an_import(mira, "failed"), "Ana: I was born in Porto by the bridge.")
     live = talk(mira, "I have a cat named Milo.", "> Sweet!", "She is grey.")
     assert runner.requeue_stale(NOW + timedelta(hours=1)) == 2
     assert [job.task["args"][0] for job in OrmQ.objects.order_by("id")] == [live.pk, given_up.pk]
@@ -113,10 +120,10 @@ def test_the_sweep_leaves_the_talks_of_an_import_to_it_and_takes_ordinary_ones_f
 # --- failures -------------------------------------------------------------------------------------------------------
 def test_a_talk_that_cannot_be_read_stays_failed_and_the_next_one_is_read(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    first = brought(job, "Ana: I was born in Porto by the sea.")
-    brought(job, "Ana: I moved to Lisbon with Tomas.", at=LONG_AGO + timedelta(days=9))
+    first = import_session(job, "Ana: I was born in Porto by the sea.")
+    import_session(job, "Ana: I moved to Lisbon with Tomas.", at=LONG_AGO + timedelta(days=9))
     model.answers(LLMError("no", code="content_refused", permanent=True), events_of_each)
-    assert remember(in_hand(job), LATER)
+    assert remember(acquire_job(job), LATER)
     first.refresh_from_db()
     assert first.failure.startswith("extraction: ")
     assert count_sessions(job) == {"remembered": 1, "failed": 1, "unread": 0}
@@ -125,9 +132,9 @@ def test_a_talk_that_cannot_be_read_stays_failed_and_the_next_one_is_read(mira: 
 def test_a_spent_budget_holds_up_the_import_till_it_is_renewed(mira: Persona, model: Script) -> None:
     job, clock = an_import(mira), Clock()
     for day in range(2):
-        brought(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
+        import_session(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
     model.answers(LLMError("spent", code="budget_exhausted", permanent=False, retry_after=36_000))
-    claim = in_hand(job, clock)
+    claim = acquire_job(job, clock)
     assert not remember(claim, LATER)
     assert not remember(claim, LATER)
     assert len(model.requests) == 1
@@ -145,8 +152,8 @@ def test_who_lost_the_import_reads_no_further_talk(
 ) -> None:
     job = an_import(mira)
     for day in range(2):
-        brought(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
-    claim = in_hand(job)
+        import_session(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
+    claim = acquire_job(job)
     model.answers(events_of_each)
     meanwhile(monkeypatch, lambda: ImportJob.objects.update(holder="somebody else"))
     with pytest.raises(LeaseLost):
@@ -157,9 +164,9 @@ def test_who_lost_the_import_reads_no_further_talk(
 # --- nothing of today is overruled ----------------------------------------------------------------------------------
 def test_a_talk_of_years_ago_brings_no_thought_no_mood_and_no_news_of_each_talk(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    brought(job, "Ana: My mother Noor died in the spring.")
+    import_session(job, "Ana: My mother Noor died in the spring.")
     model.answers(lambda request: extraction([event("Noor died.", *_quoted(request), emotional_impact=-9)]))
-    assert remember(in_hand(job), LATER)
+    assert remember(acquire_job(job), LATER)
     assert [request.purpose for request in model.requests] == ["import"]
     assert ReflectionRun.objects.get().reason == "not_due"
     assert not SlowCycle.objects.exclude(requested_at=None).exists()
@@ -171,9 +178,9 @@ def test_a_talk_of_years_ago_brings_no_thought_no_mood_and_no_news_of_each_talk(
 
 def test_a_talk_of_this_morning_is_taken_for_what_it_is(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    brought(job, "Ana: My mother Noor died this morning.", at=NOW - timedelta(hours=3))
+    import_session(job, "Ana: My mother Noor died this morning.", at=NOW - timedelta(hours=3))
     model.answers(lambda request: extraction([event("Noor died.", *_quoted(request), emotional_impact=-9)]))
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     assert [request.purpose for request in model.requests] == ["import", "reflection"]
     mira.refresh_from_db()
     assert mira.episodic_state["mood"] == "warm"
@@ -181,9 +188,9 @@ def test_a_talk_of_this_morning_is_taken_for_what_it_is(mira: Persona, model: Sc
 
 def test_what_was_brought_is_no_news_to_the_next_reflection(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    brought(job, "Ana: I was born in Porto by the sea.")
+    import_session(job, "Ana: I was born in Porto by the sea.")
     model.answers(events_of_each, events_of_each)
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     live = talk(mira, "I have a cat named Milo.", "> Sweet!", "She is grey.")
     runner.run(live.pk, Clock())
     reflection = model.requests[-1]
@@ -197,28 +204,28 @@ def test_what_was_told_later_is_not_replaced_by_what_was_told_before(mira: Perso
     model.answers(events_of_each)
     runner.run(later.pk, Clock())
     node = ConceptNode.objects.get(description__contains="Lisbon")
-    brought(job, "Ana: I live in Lisbon, no, in Porto.")
+    import_session(job, "Ana: I live in Lisbon, no, in Porto.")
 
     def replacing(request: Any) -> dict[str, Any]:
         return extraction([event("Ana lives in Porto.", *_quoted(request), supersedes=[f"e{node.pk}"])])
 
     model.answers(replacing)
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     node.refresh_from_db()
     assert node.status == "active"
 
 
 def test_within_what_was_brought_the_later_replaces_the_earlier(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    brought(job, "Ana: I live in Porto by the sea.")
-    brought(job, "Ana: I live in Porto no more, in Lisbon.", at=LONG_AGO + timedelta(days=100))
+    import_session(job, "Ana: I live in Porto by the sea.")
+    import_session(job, "Ana: I live in Porto no more, in Lisbon.", at=LONG_AGO + timedelta(days=100))
 
     def replacing(request: Any) -> dict[str, Any]:
         [node] = request.material["known"]
         return extraction([event("Ana lives in Lisbon.", *_quoted(request), supersedes=[node["id"]])])
 
     model.answers(events_of_each, replacing)
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     assert ConceptNode.objects.get(description__contains="by the sea").status == "superseded"
 
 
@@ -227,18 +234,18 @@ def test_the_same_told_again_within_a_month_of_then_is_the_same(
     mira: Persona, model: Script, days: int, count: int
 ) -> None:
     job = an_import(mira)
-    brought(job, "Ana: I feed two grey cats at the harbour.")
-    brought(job, "Ana: At the harbour I feed two grey cats.", at=LONG_AGO + timedelta(days=days))
+    import_session(job, "Ana: I feed two grey cats at the harbour.")
+    import_session(job, "Ana: At the harbour I feed two grey cats.", at=LONG_AGO + timedelta(days=days))
     answers = ("Ana feeds two grey cats at the harbour.", "Ana feeds two grey cats at that harbour.")
     model.answers(*(lambda request, text=text: extraction([event(text, *_quoted(request))]) for text in answers))
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     assert ConceptNode.objects.count() == count
     assert max(ConceptNode.objects.values_list("last_mentioned_at", flat=True)) == LONG_AGO + timedelta(days=days)
 
 
 def test_a_promise_whose_day_is_over_is_not_waited_for(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    brought(job, "Ana: My exam is on Friday.", "Mira: I will ask you about it.")
+    import_session(job, "Ana: My exam is on Friday.", "Mira: I will ask you about it.")
 
     def answer_with_promises(request: Any) -> dict[str, Any]:
         evidence = [{"message_id": request.material["lines"][1]["id"], "quote": "I will ask you about it."}]
@@ -246,21 +253,21 @@ def test_a_promise_whose_day_is_over_is_not_waited_for(mira: Persona, model: Scr
         return extraction(intentions=[_promise(f"Mira asks on {day}.", day, evidence) for day in days])
 
     model.answers(answer_with_promises)
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     assert [node.event_time_end for node in ConceptNode.objects.all()] == [date(2026, 3, 6)]
 
 
 def test_who_asked_somebody_elsewhere_to_remember_something_did_not_ask_her(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    brought(job, "Ana: Please remember that I am allergic to nuts.", "Mira: I will.", "Ana: Good.")
-    remember(in_hand(job), LATER)
+    import_session(job, "Ana: Please remember that I am allergic to nuts.", "Mira: I will.", "Ana: Good.")
+    remember(acquire_job(job), LATER)
     assert not ConceptNode.objects.filter(source="person").exists()
 
 
 # --- the prompt -----------------------------------------------------------------------------------------------------
 def test_what_others_say_is_read_along_and_is_evidence_of_nothing(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    session = brought(job, "Kim: Ana broke her arm.", "Ana: That is true, at the harbour.", "Kim: Poor you.")
+    session = import_session(job, "Kim: Ana broke her arm.", "Ana: That is true, at the harbour.", "Kim: Poor you.")
     kim = session.messages.first()
     assert kim is not None
 
@@ -269,7 +276,7 @@ def test_what_others_say_is_read_along_and_is_evidence_of_nothing(mira: Persona,
         return extraction([own, event("Ana fell.", {"message_id": f"m{kim.pk}", "quote": kim.content})])
 
     model.answers(citing_kim)
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     [prompt] = prompts_of(model)
     assert "[-] 2021-06-02 Wed 02:00 Kim: Ana broke her arm." in prompt
     assert f"[m{kim.pk}]" not in prompt
@@ -280,22 +287,22 @@ def test_what_others_say_is_read_along_and_is_evidence_of_nothing(mira: Persona,
 
 def test_where_only_others_speak_nobody_is_asked(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    brought(job, *(f"Kim: I broke my arm at the harbour, {number} times." for number in range(5)))
-    assert remember(in_hand(job), LATER)
+    import_session(job, *(f"Kim: I broke my arm at the harbour, {number} times." for number in range(5)))
+    assert remember(acquire_job(job), LATER)
     assert model.requests == []
     assert count_sessions(job)["remembered"] == 1
 
 
 def test_of_a_talk_without_dates_no_day_is_known(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    brought(job, "Ana: I broke my arm yesterday.", "Mira: Oh no.", "Ana: It hurts.", dated=False)
+    import_session(job, "Ana: I broke my arm yesterday.", "Mira: Oh no.", "Ana: It hurts.", dated=False)
     model.answers(
         lambda request: extraction(
             [event("Ana broke her arm.", _quoted(request)[0], event_time={"start": "2021-05-31", "end": "2021-05-31"})],
             intentions=[_promise("Mira asks.", "2030-01-01", _quoted(request, "persona"))],
         )
     )
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     [prompt] = prompts_of(model)
     assert "2021" not in prompt
     assert [node.event_time_start for node in ConceptNode.objects.all()] == [None]
@@ -305,7 +312,7 @@ def test_prose_is_read_by_a_prompt_of_its_own_and_brings_thoughts_with_their_eve
     mira: Persona, model: Script
 ) -> None:
     job = an_import(mira)
-    session = brought(job, "Ana: Rain. I miss Noor.", kind="prose")
+    session = import_session(job, "Ana: Rain. I miss Noor.", kind="prose")
 
     def answer(request: Any) -> dict[str, Any]:
         return {
@@ -319,7 +326,7 @@ def test_prose_is_read_by_a_prompt_of_its_own_and_brings_thoughts_with_their_eve
         }
 
     model.answers(answer)
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     assert model.requests[0].material["prose"] is True
     thought = ConceptNode.objects.get(kind="thought")
     assert (thought.description, thought.source, thought.created_at) == (
@@ -337,14 +344,14 @@ def test_prose_is_read_by_a_prompt_of_its_own_and_brings_thoughts_with_their_eve
 def test_a_thought_falls_with_the_event_that_was_forgotten_before(mira: Persona, model: Script) -> None:
     job = an_import(mira)
     tombstones.add_tombstone(mira, "Ana misses Noor in the rain.")
-    brought(job, "Ana: Rain. I miss Noor.", kind="prose")
+    import_session(job, "Ana: Rain. I miss Noor.", kind="prose")
     model.answers(
         lambda request: {
             "events": [event("Ana misses Noor in the rain.", *_quoted(request))],
             "thoughts": [_thought("Rain makes Ana think of Noor.", [0])],
         }
     )
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     assert not ConceptNode.objects.exists()
 
 
@@ -355,7 +362,7 @@ def test_a_chat_with_others_goes_from_file_to_memory_with_nobody_but_the_two_as_
     content = importing_files.whatsapp(
         "Kim: We saw Ana at the lighthouse.", "Ana: I love lighthouses.", "Mira: I know."
     )
-    job = importing_files.taken_in(mira, content, "WhatsApp Chat with Mira.txt", {"Kim": "other"})
+    job = importing_files.import_file(mira, content, "WhatsApp Chat with Mira.txt", {"Kim": "other"})
     assert job.status == "done", job.failure
     assert list(Message.objects.exclude(speaker="").values_list("speaker", "role")) == [("Kim", "system")]
     assert ConceptNode.objects.get(kind="event").description == "Ana said: I love lighthouses."
@@ -363,7 +370,7 @@ def test_a_chat_with_others_goes_from_file_to_memory_with_nobody_but_the_two_as_
 
 def test_a_clock_of_another_zone_tells_the_lines_as_her_owner_would(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    brought(job, "Ana: I was born in Porto by the sea.", at=datetime(2021, 6, 1, 20, 0, tzinfo=UTC))
+    import_session(job, "Ana: I was born in Porto by the sea.", at=datetime(2021, 6, 1, 20, 0, tzinfo=UTC))
     model.answers(events_of_each)
-    remember(in_hand(job), LATER)
+    remember(acquire_job(job), LATER)
     assert "2021-06-02 Wed 04:00 Ana: I was born" in prompts_of(model)[0]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memory.imports import stored_file
 from memory.models import ImportJob, ImportPiece
 from persona.models import Persona
-from tests.memory.imports.importing_files import brought
+from tests.memory.imports.importing_files import begin_import
 
 pytestmark = pytest.mark.django_db
 CONTENT = bytes(range(256)) * 40
@@ -19,7 +19,7 @@ CONTENT = bytes(range(256)) * 40
 @pytest.fixture
 def job(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> ImportJob:
     monkeypatch.setattr(stored_file, "PIECE_BYTES", 1_000)
-    return brought(mira, CONTENT, "folder/some.bin")
+    return begin_import(mira, CONTENT, "folder/some.bin")
 
 
 def test_it_is_kept_in_pieces_under_its_digest(job: ImportJob) -> None:

@@ -27,7 +27,7 @@ from memory.models import (
 )
 from persona.models import CoreDraft, DraftQuote, Persona
 from tests.memory.deaths import Trial, dies_at, undone
-from tests.memory.imports.importing_files import FILES, answered, brought, whatsapp
+from tests.memory.imports.importing_files import FILES, begin_import, choices_for, whatsapp
 from tests.memory.sessions import Clock
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +56,7 @@ def finish_imports(clock: Clock) -> None:
         while not job.is_over:
             if job.status == ImportJob.Status.ASKING:
                 roles = {"Kim": "other"} if "WhatsApp" in job.file_name else {}
-                imports.confirm(job, answered(job, roles), clock())
+                imports.confirm(job, choices_for(job, roles), clock())
             if runner.run(job.pk, clock, slice_seconds=0) in (runner.Outcome.LATER, runner.Outcome.NOT_MINE):
                 clock.forward(hours=1)
                 runner.requeue_stale(clock())
@@ -131,7 +131,7 @@ def test_stopped_at_any_statement_it_is_taken_up_to_the_same_end(
         with undone():
             clock = Clock()
             for name, content in (("WhatsApp Chat with Mira.txt", chat()), ("diary.md", DIARY), ("card.json", CARD)):
-                brought(mira, content, name)
+                begin_import(mira, content, name)
             stopped = stops(statement, lambda: finish_imports(clock))
             clock.forward(hours=1)
             finish_imports(clock)

@@ -28,7 +28,7 @@ from persona.models import CoreBlock, CoreDraft, Persona
 from tests.memory.archive.archives import SMALL
 from tests.memory.archive.archives import write_archive as written_archive
 from tests.memory.imports import importing_files
-from tests.memory.imports.imported_sessions import an_import, brought, events_of_each
+from tests.memory.imports.imported_sessions import an_import, events_of_each, import_session
 from tests.memory.sessions import NOW, Clock, talk
 from tests.scripted import Script
 
@@ -62,7 +62,7 @@ def node_of(session: Session, description: str, kind: str = "event") -> ConceptN
 
 def import_chat(persona: Persona, model: Script, roles: dict[str, str] | None = None) -> ImportJob:
     model.answers(*[events_of_each] * 9)
-    return importing_files.taken_in(persona, CHAT, NAME, roles)
+    return importing_files.import_file(persona, CHAT, NAME, roles)
 
 
 def all_of(persona: Persona) -> dict[str, list[Any]]:
@@ -144,7 +144,7 @@ def test_what_was_said_here_since_and_what_came_of_it_stays(mira: Persona, model
 
 def test_a_memory_of_here_that_the_file_replaced_or_settled_is_as_it_was(mira: Persona) -> None:
     job = an_import(mira, "done")
-    came = node_of(brought(job, f"Ana: {GEESE}"), "Nils keeps seven geese.")
+    came = node_of(import_session(job, f"Ana: {GEESE}"), "Nils keeps seven geese.")
     live = talk(mira, "Nils keeps nine geese, and I will visit him.")
     older, promise = node_of(live, "Nils keeps nine geese."), node_of(live, "Ana visits Nils.", kind="intention")
     ConceptNode.objects.filter(pk=older.pk).update(status="superseded", superseded_by=came)
@@ -158,7 +158,7 @@ def test_a_memory_of_here_that_the_file_replaced_or_settled_is_as_it_was(mira: P
 
 def test_who_is_known_from_elsewhere_too_stays_without_the_names_that_the_file_gave(mira: Persona) -> None:
     job = an_import(mira, "done")
-    came = node_of(brought(job, "Ana: Nisse, my Nils, keeps geese."), "Nisse keeps geese.")
+    came = node_of(import_session(job, "Ana: Nisse, my Nils, keeps geese."), "Nisse keeps geese.")
     lived = node_of(talk(mira, "Nils is ill."), "Nils is ill.")
     nils = Entity.objects.create(persona=mira, canonical_name="Nils", kind="person", import_uuid=job.uuid)
     alone = Entity.objects.create(persona=mira, canonical_name="Geese", kind="pet", import_uuid=job.uuid)
@@ -190,7 +190,7 @@ def test_drafts_go_and_what_a_person_accepted_stays_in_its_block_and_is_named(mi
 @pytest.mark.parametrize("status", ["cancelled", "failed"])
 def test_what_is_left_of_one_that_ended_early_is_reverted(mira: Persona, model: Script, status: str) -> None:
     model.answers(*[events_of_each] * 9)
-    job = importing_files.confirmed(mira, CHAT, NAME)
+    job = importing_files.confirm_file(mira, CHAT, NAME)
     imports_runner.run(job.pk, Clock(), slice_seconds=0)
     imports_runner.run(job.pk, Clock(), slice_seconds=0)
     job.refresh_from_db()
@@ -206,23 +206,23 @@ def test_what_is_left_of_one_that_ended_early_is_reverted(mira: Persona, model: 
 def test_another_file_that_brought_some_of_the_same_keeps_what_it_brought(mira: Persona, model: Script) -> None:
     first = import_chat(mira, model)
     model.answers(*[events_of_each] * 9)
-    newer = importing_files.taken_in(
+    newer = importing_files.import_file(
         mira, CHAT + b"\n" + importing_files.whatsapp("4000", "Ana: We moved to Faro."), NAME
     )
     assert (newer.counts["known"], newer.counts["lines"]) == (4, 1)
     revert(first)
-    assert importing_files.lines_of(mira) == ["user: We moved to Faro."]
+    assert importing_files.message_lines(mira) == ["user: We moved to Faro."]
     assert import_chat(mira, model).counts["lines"] == 4
     assert checks.broken_invariants(NOW) == {}
 
 
 def test_an_archive_is_reverted_and_comes_again_whole(otto: Persona, mira: Persona, tmp_path: Any) -> None:
     content = written_archive(tmp_path / "mira.jsonl", SMALL).read_bytes()
-    first = importing_files.taken_in(otto, content, "mira.jsonl")
+    first = importing_files.import_file(otto, content, "mira.jsonl")
     right = all_of(otto)
     revert(first)
     assert not any(all_of(otto).values())
-    last = importing_files.taken_in(otto, content, "mira.jsonl")
+    last = importing_files.import_file(otto, content, "mira.jsonl")
     assert (all_of(otto), last.counts) == (right, first.counts)
     assert checks.broken_invariants(NOW) == {}
 
@@ -268,6 +268,6 @@ def test_after_a_restore_it_is_reverted_again_and_may_come_again(mira: Persona, 
 
 def test_who_confirms_that_it_is_forgotten_has_not_confirmed_that_it_is_reverted(mira: Persona) -> None:
     job = an_import(mira, "done")
-    brought(job, f"Ana: {GEESE}")
+    import_session(job, f"Ana: {GEESE}")
     for_good = plan([Target("import", ImportRun.objects.get(uuid=job.uuid).pk)], Choice("orphan"))
     assert for_good.digest != plan_revert(job).digest

@@ -24,7 +24,7 @@ from memory.models import ConceptNode, Entity, Evidence, Filling, Receipt
 from memory.store import checks, tombstones
 from persona import mood
 from persona.models import Persona
-from tests.memory.imports.imported_sessions import an_import, brought
+from tests.memory.imports.imported_sessions import an_import, import_session
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -50,7 +50,7 @@ def life(mira: Persona, otto: Persona, remember: Remember) -> dict[str, Any]:
     tombstones.add_tombstone(mira, "the grey heron")
     job = an_import(mira, "asking")
     job.pieces.create(number=0, content=b"Ana: I met Tom at the sea.")
-    Session.objects.filter(pk=brought(job, "Ana: I met Tom at the sea.").pk).update(status="closed")
+    Session.objects.filter(pk=import_session(job, "Ana: I met Tom at the sea.").pk).update(status="closed")
     return {
         "message": message.pk,
         "theirs": theirs.pk,

@@ -30,7 +30,7 @@ from persona.companion.pictures import PictureRefused
 from persona.models import CoreBlock, CoreDraft, Persona
 from persona.onboarding import drafts
 from persona.onboarding.drafts import Words
-from tests.memory.imports.importing_files import lines_of, looked_through, taken_in, whatsapp
+from tests.memory.imports.importing_files import analyze_file, import_file, message_lines, whatsapp
 from tests.memory.imports.readers.given import zip_of
 from tests.memory.sessions import NOW, turn
 from tests.persona import images
@@ -60,7 +60,7 @@ def upload_form(content: bytes, name: str = "chat.txt") -> dict[str, Any]:
 
 
 def create_asking_job(persona: Persona | None, content: bytes = CHAT, name: str = "chat.txt", **rest: Any) -> ImportJob:
-    job = looked_through(persona, content, name, **rest)
+    job = analyze_file(persona, content, name, **rest)
     assert job.status == "asking", job.refusal
     return job
 
@@ -110,7 +110,7 @@ def test_a_file_that_is_too_large_is_told_in_place_and_not_kept(owner: Client, m
 
 
 def test_a_file_that_cannot_be_read_says_why_and_where(owner: Client, mira: Persona) -> None:
-    job = looked_through(mira, b'[{"mapping": {"a": {', "broken.json")
+    job = analyze_file(mira, b'[{"mapping": {"a": {', "broken.json")
     page = owner.get(at(mira, job)).content.decode()
     assert "This is not JSON, or it is damaged or cut off." in page
     assert "the end of the file" in page
@@ -148,7 +148,7 @@ def test_who_is_who_as_it_was_said_is_what_comes_in(owner: Client, mira: Persona
     assert answer.headers["location"] == at(mira, job)
     while runner.run(job.pk) == runner.Outcome.GOES_ON:
         pass
-    assert lines_of(mira) == ["user: I met Tomas at the harbour.", "persona: How was it?", "user: Warm."]
+    assert message_lines(mira) == ["user: I met Tomas at the harbour.", "persona: How was it?", "user: Warm."]
     page = owner.get(at(mira, job)).content.decode()
     assert 'data-status="done"' in page
     forget = f"/memory/{mira.uuid}/forget/?import={job.uuid}"
@@ -209,14 +209,14 @@ def test_where_it_cannot_be_read_as_something_else_it_says_why_in_place_and_asks
 
 def test_what_is_left_out_is_counted_with_its_reasons_when_it_is_over(owner: Client, mira: Persona) -> None:
     chat = CHAT + b"\n25/03/2023, 21:09 - Ana: <Media omitted>"
-    page = owner.get(at(mira, taken_in(mira, chat, "chat.txt", {"Kim": "skip"}))).content.decode()
+    page = owner.get(at(mira, import_file(mira, chat, "chat.txt", {"Kim": "skip"}))).content.decode()
     assert "<dt>message of people you left out</dt><dd>1</dd>" in page
     assert 'data-testid="skipped"' in page
 
 
 # --- progress -------------------------------------------------------------------------------------------------------
 def test_a_script_gets_the_piece_that_changes(owner: Client, mira: Persona) -> None:
-    job = taken_in(mira, CHAT, "chat.txt")
+    job = import_file(mira, CHAT, "chat.txt")
     piece = owner.get(at(mira, job), headers=FETCHED).content.decode()
     assert piece.lstrip().startswith("<section")
     assert 'data-status="done"' in piece
@@ -234,13 +234,13 @@ def test_an_import_is_cancelled_by_its_button_alone(owner: Client, mira: Persona
 
 
 def test_an_import_that_brought_nothing_new_says_so(owner: Client, mira: Persona) -> None:
-    taken_in(mira, CHAT, "chat.txt")
-    again = taken_in(mira, CHAT, "chat.txt")
+    import_file(mira, CHAT, "chat.txt")
+    again = import_file(mira, CHAT, "chat.txt")
     assert "already here" in owner.get(at(mira, again)).content.decode()
 
 
 def test_what_a_file_brought_is_reverted_after_a_look_and_the_file_comes_again(owner: Client, mira: Persona) -> None:
-    job = taken_in(mira, CHAT, "chat.txt", {"Ana": "persona", "Mira": "user"})
+    job = import_file(mira, CHAT, "chat.txt", {"Ana": "persona", "Mira": "user"})
     address = f"/memory/{mira.uuid}/forget/"
     for page_url in (at(mira), at(mira, job), f"/memory/{mira.uuid}/receipts/"):
         assert f"{address}?import={job.uuid}&amp;take_back=1" in owner.get(page_url).content.decode()
@@ -254,8 +254,8 @@ def test_what_a_file_brought_is_reverted_after_a_look_and_the_file_comes_again(o
     receipt = owner.get(answer.headers["location"]).content.decode()
     assert "Import undone" in receipt
     assert f'href="{at(mira)}"' in receipt
-    assert lines_of(mira) == []
-    assert taken_in(mira, CHAT, "chat.txt").counts["lines"] == 4
+    assert message_lines(mira) == []
+    assert import_file(mira, CHAT, "chat.txt").counts["lines"] == 4
     assert "undone" in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
 
 
@@ -278,7 +278,7 @@ def create_replies(mira: Persona, job: ImportJob) -> list[Message]:
 def test_replies_that_told_what_an_undone_file_brought_are_withheld_with_one_press_and_shown_with_another(
     owner: Client, mira: Persona, ben: User
 ) -> None:
-    job = taken_in(mira, CHAT, "chat.txt")
+    job = import_file(mira, CHAT, "chat.txt")
     replies = create_replies(mira, job)
     address, params = f"/memory/{mira.uuid}/forget/", {"import": job.uuid, "take_back": "1"}
     digest = owner.get(address, params).context["preview"]["digest"]
@@ -301,7 +301,7 @@ def test_replies_that_told_what_an_undone_file_brought_are_withheld_with_one_pre
 def test_the_api_too_withholds_replies_that_told_what_an_undone_file_brought(
     owner: Client, mira: Persona, ben: User
 ) -> None:
-    job = taken_in(mira, CHAT, "chat.txt")
+    job = import_file(mira, CHAT, "chat.txt")
     reply, _other = create_replies(mira, job)
     base = f"/api/personas/{mira.uuid}"
     receipt = owner.post(f"{base}/imports/{job.uuid}/take-back").json()
@@ -318,7 +318,7 @@ def test_the_api_too_withholds_replies_that_told_what_an_undone_file_brought(
 
 
 def test_nothing_but_a_file_is_reverted(owner: Client, mira: Persona) -> None:
-    job = taken_in(mira, CHAT, "chat.txt")
+    job = import_file(mira, CHAT, "chat.txt")
     message = mira.messages.first()
     assert message is not None
     for params in ({"message": message.uuid}, {"import": job.uuid, "message": message.uuid}):
@@ -326,15 +326,15 @@ def test_nothing_but_a_file_is_reverted(owner: Client, mira: Persona) -> None:
 
 
 def test_of_an_import_that_brought_nothing_there_is_nothing_to_take_back(owner: Client, mira: Persona) -> None:
-    taken_in(mira, CHAT, "chat.txt")
-    again = taken_in(mira, CHAT, "chat.txt")
+    import_file(mira, CHAT, "chat.txt")
+    again = import_file(mira, CHAT, "chat.txt")
     page = owner.get(at(mira, again)).content.decode()
     assert 'data-testid="take-back"' not in page
     assert 'data-testid="forget-import"' not in page
 
 
 def test_the_page_of_what_was_forgotten_names_the_file_that_came_in(owner: Client, mira: Persona) -> None:
-    job = taken_in(mira, CHAT, "harbour.txt")
+    job = import_file(mira, CHAT, "harbour.txt")
     page = owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
     assert at(mira, job) in page
     assert "harbour.txt" in page
@@ -411,12 +411,12 @@ def test_a_charx_brings_its_portrait_and_says_why_one_was_left_out(newcomer: Cli
 
 
 def test_what_an_import_left_is_told_with_what_one_may_do(owner: Client, mira: Persona) -> None:
-    job = taken_in(mira, (CARDS / "card_v2.json").read_bytes(), "card_v2.json")
+    job = import_file(mira, (CARDS / "card_v2.json").read_bytes(), "card_v2.json")
     page = owner.get(at(mira, job)).content.decode()
     assert 'data-testid="import-story"' in page
     for way in ("to-talk", "to-memories", "take-back"):
         assert f'data-testid="{way}"' in page
-    empty = taken_in(mira, (CARDS / "card_v2.json").read_bytes(), "card_v2.json")
+    empty = import_file(mira, (CARDS / "card_v2.json").read_bytes(), "card_v2.json")
     assert 'data-testid="import-story"' not in owner.get(at(mira, empty)).content.decode()
 
 

@@ -14,7 +14,7 @@ from proactive.outreach import write
 from proactive.policy import outreach_context, situation
 from proactive.policy.consider import consider_all
 from tests.memory.imports import importing_files
-from tests.memory.imports.imported_sessions import an_import, brought
+from tests.memory.imports.imported_sessions import an_import, import_session
 from tests.memory.sessions import NOW, talk
 from tests.scripted import Script
 
@@ -24,7 +24,7 @@ Remember = Callable[..., ConceptNode]
 
 
 def test_lines_from_elsewhere_begin_no_silence(allowed: ReachingOut) -> None:
-    brought(an_import(allowed.persona), "Ana: I feed two grey cats.", at=NOW - 30 * DAY)
+    import_session(an_import(allowed.persona), "Ana: I feed two grey cats.", at=NOW - 30 * DAY)
     seen = situation.read_situation(allowed, NOW)
     assert (seen.last_user_line_at, seen.last_line_at, seen.reasons) == (None, None, ())
     consider_all(NOW)
@@ -33,7 +33,7 @@ def test_lines_from_elsewhere_begin_no_silence(allowed: ReachingOut) -> None:
 
 def test_nor_do_they_end_one_or_count_as_a_talk_that_has_hardly_rested(allowed: ReachingOut) -> None:
     talk(allowed.persona, "Good night.", at=NOW - 50 * HOUR, status="closed")
-    brought(an_import(allowed.persona), "Ana: I feed two grey cats.", at=NOW - timedelta(minutes=2))
+    import_session(an_import(allowed.persona), "Ana: I feed two grey cats.", at=NOW - timedelta(minutes=2))
     seen = situation.read_situation(allowed, NOW)
     assert seen.last_user_line_at == NOW - 50 * HOUR
     assert [reason.kind for reason in seen.reasons] == ["silence"]
@@ -48,7 +48,7 @@ def test_nor_do_they_answer_her(allowed: ReachingOut) -> None:
         wanted_at=NOW - 9 * HOUR,
         delivered_at=NOW - 9 * HOUR,
     )
-    brought(an_import(allowed.persona), "Ana: I feed two grey cats.", at=NOW - HOUR)
+    import_session(an_import(allowed.persona), "Ana: I feed two grey cats.", at=NOW - HOUR)
     [said] = situation.read_situation(allowed, NOW).outreaches
     assert said.answered_at is None
 
@@ -57,7 +57,7 @@ def test_nor_do_they_answer_her(allowed: ReachingOut) -> None:
 def test_what_was_remembered_of_them_is_no_occasion(
     allowed: ReachingOut, remember: Remember, values: dict[str, object]
 ) -> None:
-    session = brought(an_import(allowed.persona), "Ana: My mother died.", at=NOW - 5 * HOUR)
+    session = import_session(an_import(allowed.persona), "Ana: My mother died.", at=NOW - 5 * HOUR)
     due = {"event_time_start": NOW.date(), "event_time_end": NOW.date()}
     remember(allowed.persona, "Noor died.", session=session, created_at=NOW - 5 * HOUR, **due, **values)
     assert situation.read_situation(allowed, NOW).reasons == ()
@@ -68,7 +68,7 @@ def test_what_was_remembered_of_them_is_no_occasion(
 
 def test_the_day_on_which_the_user_spoke_last_is_of_a_talk_with_her(mira: Persona) -> None:
     talk(mira, "Good night.", at=NOW - 4 * DAY, status="closed")
-    brought(an_import(mira), "Ana: I feed two grey cats.", at=NOW - DAY)
+    import_session(an_import(mira), "Ana: I feed two grey cats.", at=NOW - DAY)
     silence = Outreach.objects.create(
         persona=mira, trigger="silence", trigger_key="silence:1:0", status="wanted", wanted_at=NOW
     )
@@ -77,12 +77,12 @@ def test_the_day_on_which_the_user_spoke_last_is_of_a_talk_with_her(mira: Person
 
 def test_a_diary_is_no_channel_that_she_may_not_speak_of(mira: Persona) -> None:
     talk(mira, "Good night.", status="closed")
-    brought(an_import(mira), "Ana: Rain.", kind="prose")
+    import_session(an_import(mira), "Ana: Rain.", kind="prose")
     assert write.unnamed_channels(mira, "") == ["web"]
 
 
 def test_a_cry_in_a_file_sets_nobody_holding_back(mira: Persona, model: Script) -> None:
     content = importing_files.whatsapp("Ana: I want to die.", "Mira: I am here.", at=datetime(2026, 2, 25, 23, 0))
-    assert importing_files.taken_in(mira, content, "WhatsApp Chat with Mira.txt").status == "done"
+    assert importing_files.import_file(mira, content, "WhatsApp Chat with Mira.txt").status == "done"
     mira.refresh_from_db()
     assert (mira.care_until, CrisisFlag.objects.count()) == (None, 0)

@@ -11,12 +11,12 @@ from memory.imports.readers.types import Entry, FileMessage, FileSession, Format
 FILES = Path(__file__).parent / "files"
 
 
-def given(data: bytes | str, name: str = "file", limits: Limits | None = None) -> Source:
+def source_of(data: bytes | str, name: str = "file", limits: Limits | None = None) -> Source:
     return Source(io.BytesIO(data.encode() if isinstance(data, str) else data), name, limits)
 
 
 def fixture(name: str) -> Source:
-    return given((FILES / name).read_bytes(), name)
+    return source_of((FILES / name).read_bytes(), name)
 
 
 def zip_of(members: Mapping[str, bytes | str]) -> bytes:
@@ -27,15 +27,15 @@ def zip_of(members: Mapping[str, bytes | str]) -> bytes:
     return buffer.getvalue()
 
 
-def zipped(members: Mapping[str, bytes | str], name: str = "file.zip") -> Source:
-    return given(zip_of(members), name)
+def zip_source(members: Mapping[str, bytes | str], name: str = "file.zip") -> Source:
+    return source_of(zip_of(members), name)
 
 
-def found_by(form: Format, source: Source, options: Options | None = None) -> list[ReaderItem]:
+def read_items(form: Format, source: Source, options: Options | None = None) -> list[ReaderItem]:
     return list(form.read(source, options or Options(limits=source.limits)))
 
 
-def lines_of(items: list[ReaderItem]) -> list[FileMessage]:
+def messages_of(items: list[ReaderItem]) -> list[FileMessage]:
     return [message for session in items if isinstance(session, FileSession) for message in session.lines]
 
 

@@ -19,7 +19,7 @@ from memory.imports.readers.cards import CharacterCard, Lorebook, portrait_in, r
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import Card, ImportRejected, Lore
 from tests.memory.imports.readers.damaged import mutate
-from tests.memory.imports.readers.given import FILES, fixture, found_by, given, skips_of, zip_of, zipped
+from tests.memory.imports.readers.given import FILES, fixture, read_items, skips_of, source_of, zip_of, zip_source
 from tests.persona import images
 from tests.table import each_row
 
@@ -28,13 +28,13 @@ V3: dict[str, Any] = json.loads((FILES / "card_v3.json").read_text())
 
 
 def card_in(source: Source) -> Card:
-    (card,) = (card for card in found_by(CharacterCard(), source) if isinstance(card, Card))
+    (card,) = (card for card in read_items(CharacterCard(), source) if isinstance(card, Card))
     return card
 
 
 def rejection(data: bytes | str, name: str = "card.json") -> ImportRejected:
     with pytest.raises(ImportRejected) as rejected:
-        found_by(CharacterCard(), given(data, name))
+        read_items(CharacterCard(), source_of(data, name))
     return rejected.value
 
 
@@ -79,25 +79,25 @@ def test_a_v3_card_of_a_higher_version_is_read() -> None:
 def test_cards_are_recognised(wrapping: str) -> None:
     assert recognize(fixture(wrapping)).name == "character_card"
     document = json.loads((FILES / wrapping).read_text())
-    assert recognize(given(picture(chara=encode_card(document)), "card.png")).name == "character_card"
-    assert recognize(zipped({"card.json": json.dumps(document)}, "card.charx")).name == "character_card"
+    assert recognize(source_of(picture(chara=encode_card(document)), "card.png")).name == "character_card"
+    assert recognize(zip_source({"card.json": json.dumps(document)}, "card.charx")).name == "character_card"
 
 
 def test_a_picture_says_what_its_json_says() -> None:
-    assert card_in(given(picture(chara=encode_card(V2)), "mira.png")) == card_in(fixture("card_v2.json"))
+    assert card_in(source_of(picture(chara=encode_card(V2)), "mira.png")) == card_in(fixture("card_v2.json"))
 
 
 def test_the_newer_text_in_a_picture_is_preferred() -> None:
-    assert card_in(given(picture(chara=encode_card(V2), ccv3=encode_card(V3)))).nickname == "Mira"
+    assert card_in(source_of(picture(chara=encode_card(V2), ccv3=encode_card(V3)))).nickname == "Mira"
 
 
 def test_base64_over_several_lines_or_without_its_padding_is_read() -> None:
     loose = base64.encodebytes(json.dumps(V2).encode()).rstrip(b"=\n")
-    assert card_in(given(picture(chara=loose))).name == "Mira"
+    assert card_in(source_of(picture(chara=loose))).name == "Mira"
 
 
 def test_a_charx_is_read_and_its_pictures_are_not_opened() -> None:
-    source = zipped({"card.json": json.dumps(V3), "assets/icon/images/main.png": b"\x89PNG broken"}, "mira.charx")
+    source = zip_source({"card.json": json.dumps(V3), "assets/icon/images/main.png": b"\x89PNG broken"}, "mira.charx")
     assert card_in(source).nickname == "Mira"
 
 
@@ -138,9 +138,9 @@ def test_the_portrait_of_a_charx_is_its_main_icon(
         archive.writestr("card.json", json.dumps(with_icons(*icons)))
         for name, content in members.items():
             archive.writestr(name, content)
-    assert portrait_in(given(buffer.getvalue(), "mira.charx"), 1000) == portrait
+    assert portrait_in(source_of(buffer.getvalue(), "mira.charx"), 1000) == portrait
     if not members:
-        assert portrait_in(given(json.dumps(with_icons(*icons))), 1000) == portrait
+        assert portrait_in(source_of(json.dumps(with_icons(*icons))), 1000) == portrait
 
 
 @each_row(
@@ -153,14 +153,14 @@ def test_the_portrait_of_a_charx_is_its_main_icon(
     ],
 )
 def test_a_charx_that_is_a_trap_gives_no_portrait(members: dict[str, bytes], code: str) -> None:
-    source = zipped({"card.json": json.dumps(with_icons(("main", "embeded://icon")))} | members, "mira.charx")
+    source = zip_source({"card.json": json.dumps(with_icons(("main", "embeded://icon")))} | members, "mira.charx")
     with pytest.raises(ImportRejected) as rejected:
         portrait_in(source, 1000)
     assert rejected.value.code == code
 
 
 def test_a_utf_16_card_is_read() -> None:
-    assert card_in(given(json.dumps(V2, ensure_ascii=False).encode("utf-16"))).greetings[2] == "夜安。"
+    assert card_in(source_of(json.dumps(V2, ensure_ascii=False).encode("utf-16"))).greetings[2] == "夜安。"
 
 
 def test_a_gbk_card_is_read() -> None:
@@ -170,7 +170,7 @@ def test_a_gbk_card_is_read() -> None:
         "first_mes": "你回来了。",
         "mes_example": "",
     }
-    assert card_in(given(json.dumps(chinese, ensure_ascii=False).encode("gbk"))).name == "小美"
+    assert card_in(source_of(json.dumps(chinese, ensure_ascii=False).encode("gbk"))).name == "小美"
 
 
 @each_row(
@@ -206,7 +206,7 @@ def test_broken_json_is_refused_with_its_position() -> None:
 
 def test_a_zip_without_a_card_is_refused() -> None:
     with pytest.raises(ImportRejected, match="no file of this format"):
-        found_by(CharacterCard(), zipped({"other.json": "{}"}, "x.charx"))
+        read_items(CharacterCard(), zip_source({"other.json": "{}"}, "x.charx"))
 
 
 def test_a_card_too_big_to_be_one_is_refused() -> None:
@@ -218,19 +218,19 @@ def test_fields_of_the_wrong_kind_are_kept_and_not_read() -> None:
         "spec": "chara_card_v2",
         "data": {"name": "Mira", "description": None, "personality": 7, "character_book": "x"},
     }
-    card = card_in(given(json.dumps(document)))
+    card = card_in(source_of(json.dumps(document)))
     assert (card.description, card.personality, card.lore) == ("", "", ())
     assert card.rest["data"] == {"description": None, "personality": 7, "character_book": "x"}
 
 
 def test_entries_of_a_book_that_are_none_are_told() -> None:
     document = {"name": "Mira", "first_mes": "x", "character_book": {"entries": [3, {"keys": ["a"], "content": "b"}]}}
-    items = found_by(CharacterCard(), given(json.dumps(document)))
+    items = read_items(CharacterCard(), source_of(json.dumps(document)))
     assert skips_of(items) == ["broken"]
 
 
 def test_halves_of_letters_become_marks() -> None:
-    card = card_in(given('{"name": "Mira \\ud83d", "description": "\\ud83d\\ude00"}'))
+    card = card_in(source_of('{"name": "Mira \\ud83d", "description": "\\ud83d\\ude00"}'))
     assert (card.name, card.description) == ("Mira �", "😀")
 
 
@@ -238,14 +238,14 @@ def test_halves_of_letters_become_marks() -> None:
 
 
 def test_a_lorebook_is_read_and_what_is_empty_is_told() -> None:
-    items = found_by(Lorebook(), fixture("lorebook_v3.json"))
+    items = read_items(Lorebook(), fixture("lorebook_v3.json"))
     assert [(lore.keys, lore.name) for lore in items if isinstance(lore, Lore)] == [(("fern",), "Fern")]
     assert skips_of(items) == ["empty"]
     assert recognize(fixture("lorebook_v3.json")).name == "lorebook"
 
 
 def test_world_info_of_sillytavern_is_read() -> None:
-    lore = [entry for entry in found_by(Lorebook(), fixture("world_info.json")) if isinstance(entry, Lore)]
+    lore = [entry for entry in read_items(Lorebook(), fixture("world_info.json")) if isinstance(entry, Lore)]
     assert [(entry.keys, entry.name, entry.enabled) for entry in lore] == [
         (("fern",), "Fern", True),
         (("well",), "", False),
@@ -255,13 +255,13 @@ def test_world_info_of_sillytavern_is_read() -> None:
 
 def test_a_long_entry_is_left_out_and_told() -> None:
     book = {"spec": "lorebook_v3", "data": {"entries": [{"keys": ["a"], "content": "x" * 70_000}]}}
-    assert skips_of(found_by(Lorebook(), given(json.dumps(book)))) == ["too_long"]
+    assert skips_of(read_items(Lorebook(), source_of(json.dumps(book)))) == ["too_long"]
 
 
 @each_row("data", ["{}", "[]", '{"spec": "lorebook_v3", "data": []}', '{"data": {"entries": {}}}'])
 def test_what_is_no_lorebook_is_refused(data: str) -> None:
     with pytest.raises(ImportRejected):
-        found_by(Lorebook(), given(data))
+        read_items(Lorebook(), source_of(data))
 
 
 CAT = ((("cat", "Blackie"), "The cat", "She is black."),)
@@ -285,18 +285,18 @@ CAT = ((("cat", "Blackie"), "The cat", "She is black."),)
     ],
 )
 def test_the_lorebooks_of_other_programs_are_read(book: dict[str, Any]) -> None:
-    source = given(json.dumps(book))
+    source = source_of(json.dumps(book))
     assert recognize(source).name == "lorebook"
-    lore = [entry for entry in found_by(Lorebook(), source) if isinstance(entry, Lore)]
+    lore = [entry for entry in read_items(Lorebook(), source) if isinstance(entry, Lore)]
     assert tuple((entry.keys, entry.name, entry.content) for entry in lore) == CAT
     assert lore[0].enabled
 
 
 def test_a_card_of_pygmalion_is_read() -> None:
     document = {"char_name": "Mira", "char_persona": "A poet.", "world_scenario": "Paris", "char_greeting": "Hi"}
-    source = given(json.dumps(document))
+    source = source_of(json.dumps(document))
     assert recognize(source).name == "character_card"
-    (card,) = found_by(CharacterCard(), source)
+    (card,) = read_items(CharacterCard(), source)
     assert isinstance(card, Card)
     assert (card.name, card.description, card.scenario, card.greetings) == ("Mira", "A poet.", "Paris", ("Hi",))
 
@@ -319,7 +319,7 @@ def test_a_card_that_is_read_and_written_is_the_same_card(document: dict[str, An
 def test_a_card_in_a_picture_comes_out_of_it_again(document: dict[str, Any], version: Version) -> None:
     card = card_of(document)
     data = b"".join(card_writing.as_picture(card, version))
-    assert card_in(given(data, "card.png")) == card
+    assert card_in(source_of(data, "card.png")) == card
 
 
 def test_a_v3_picture_also_serves_readers_of_v2() -> None:
@@ -332,7 +332,7 @@ def test_a_card_goes_into_a_portrait_without_touching_it(tmp_path: Path) -> None
     card = card_of(V2)
     portrait = picture(Comment=b"mine", chara=encode_card(V3))
     data = b"".join(card_writing.as_picture(card, 2, io.BytesIO(portrait)))
-    assert card_in(given(data)) == card
+    assert card_in(source_of(data)) == card
     assert png.texts_of(io.BytesIO(data), ("Comment",)) == {"Comment": b"mine"}
 
 
@@ -402,7 +402,7 @@ WRAPPINGS = {
 def survives(data: bytes) -> None:
     """Assert that the file is read, or refused with a sentence; anything else raises."""
     try:
-        found_by(CharacterCard(), given(data, "card"))
+        read_items(CharacterCard(), source_of(data, "card"))
     except ImportRejected as rejected:
         str(rejected)
 

@@ -8,14 +8,14 @@ from memory.imports.readers import read as read_file
 from memory.imports.readers import recognize
 from memory.imports.readers.chatgpt import ChatGPT
 from memory.imports.readers.types import FileSession, ReaderItem, Remembered, Skipped
-from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
 from tests.table import each_row
 
 DATA = (FILES / "chatgpt.json").read_bytes()
 
 
 def read(conversations: Any) -> list[ReaderItem]:
-    return found_by(ChatGPT(), given(json.dumps(conversations)))
+    return read_items(ChatGPT(), source_of(json.dumps(conversations)))
 
 
 def conversation() -> dict[str, Any]:
@@ -24,8 +24,8 @@ def conversation() -> dict[str, Any]:
 
 
 def test_the_current_branch_is_read_and_nothing_else() -> None:
-    items = found_by(ChatGPT(), fixture("chatgpt.json"))
-    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
+    items = read_items(ChatGPT(), fixture("chatgpt.json"))
+    assert [(message.speaker, message.role, message.text) for message in messages_of(items)] == [
         ("user", "user", "My cat is called 小黑.\nHe is black."),
         ("assistant", "persona", "What a good name for a cat."),
         ("user", "user", "Here he is."),
@@ -40,7 +40,7 @@ def test_the_current_branch_is_read_and_nothing_else() -> None:
 
 def test_a_line_has_the_files_id_its_time_and_a_place_for_people() -> None:
     session = next(
-        session for session in found_by(ChatGPT(), fixture("chatgpt.json")) if isinstance(session, FileSession)
+        session for session in read_items(ChatGPT(), fixture("chatgpt.json")) if isinstance(session, FileSession)
     )
     message = session.lines[1]
     assert (session.title, session.source_id, session.where) == ("小黑 the cat", "c-1", "conversation 1")
@@ -55,27 +55,27 @@ def test_what_the_user_wrote_about_herself_is_offered_once() -> None:
 
 
 def test_without_a_current_node_the_branch_written_last_is_read() -> None:
-    assert [message.source_id for message in lines_of(read([conversation() | {"current_node": None}]))][-1] == "a3"
+    assert [message.source_id for message in messages_of(read([conversation() | {"current_node": None}]))][-1] == "a3"
 
 
 def test_a_circle_of_parents_ends() -> None:
     circular = conversation()
     circular["mapping"]["root"]["parent"] = "a3"
-    assert len(lines_of(read([circular]))) == 6
+    assert len(messages_of(read([circular]))) == 6
 
 
 def test_the_zip_is_read_with_all_its_parts_and_the_rest_is_told() -> None:
     first, second = json.loads(DATA)
-    source = zipped(
+    source = zip_source(
         {
             "conversations-000.json": json.dumps([first]), "conversations-001.json": json.dumps([second]),
             "user.json": "{}", "chat.html": "<html>", "dalle/1.webp": b"x", "export_manifest.json": "{}",
         }
     )  # fmt: skip
     assert recognize(source).name == "chatgpt"
-    items = found_by(ChatGPT(), source)
-    assert [message.source_id for message in lines_of(items)] == [
-        message.source_id for message in lines_of(found_by(ChatGPT(), fixture("chatgpt.json")))
+    items = read_items(ChatGPT(), source)
+    assert [message.source_id for message in messages_of(items)] == [
+        message.source_id for message in messages_of(read_items(ChatGPT(), fixture("chatgpt.json")))
     ]
     reasons = {skip.where: skip.reason for skip in items if isinstance(skip, Skipped)}
     assert reasons["chat.html"] == "duplicate"
@@ -86,13 +86,13 @@ def test_the_zip_is_read_with_all_its_parts_and_the_rest_is_told() -> None:
 def test_a_conversation_that_is_none_is_told_by_its_number() -> None:
     items = read([{"title": "x"}, conversation()])
     assert items[0] == Skipped("conversation 1", "broken")
-    assert lines_of(items)[0].where == "conversation 2, message 4"
+    assert messages_of(items)[0].where == "conversation 2, message 4"
 
 
 def test_times_beyond_reason_are_left_open() -> None:
     late = conversation()
     late["mapping"]["u1"]["message"]["create_time"] = 1e18
-    assert lines_of(read([late]))[0].at is None
+    assert messages_of(read([late]))[0].at is None
 
 
 def with_message(**fields: Any) -> list[ReaderItem]:
@@ -104,15 +104,15 @@ def with_message(**fields: Any) -> list[ReaderItem]:
 
 @each_row("data", [json.dumps(conversation()), json.dumps(conversation(), indent=2)])
 def test_one_conversation_by_itself_is_read(data: str) -> None:
-    source = given(data, "conversation.json")
+    source = source_of(data, "conversation.json")
     assert recognize(source).name == "chatgpt"
-    assert len(lines_of(found_by(ChatGPT(), source))) == 6
+    assert len(messages_of(read_items(ChatGPT(), source))) == 6
 
 
 def test_a_conversation_a_line_is_read() -> None:
-    source = given("\n".join(json.dumps(row) for row in json.loads(DATA)), "conversations.jsonl")
+    source = source_of("\n".join(json.dumps(row) for row in json.loads(DATA)), "conversations.jsonl")
     assert recognize(source).name == "chatgpt"
-    assert lines_of(found_by(ChatGPT(), source)) == lines_of(found_by(ChatGPT(), fixture("chatgpt.json")))
+    assert messages_of(read_items(ChatGPT(), source)) == messages_of(read_items(ChatGPT(), fixture("chatgpt.json")))
 
 
 @each_row(
@@ -128,18 +128,18 @@ def test_a_conversation_a_line_is_read() -> None:
 )
 def test_marks_of_sources_are_no_words(text: str, expected: str) -> None:
     items = with_message(content={"content_type": "text", "parts": [text]})
-    assert lines_of(items)[-1].text == expected
+    assert messages_of(items)[-1].text == expected
 
 
 def test_whatever_a_user_writes_stays() -> None:
     changed = conversation()
     changed["mapping"]["u1"]["message"]["content"] = {"content_type": "text", "parts": ["See 【1†source】."]}
-    assert lines_of(read([changed]))[0].text == "See 【1†source】."
+    assert messages_of(read([changed]))[0].text == "See 【1†source】."
 
 
 def test_what_the_model_says_to_itself_is_no_line() -> None:
     items = with_message(channel="analysis")
-    assert [message.source_id for message in lines_of(items)][-1] != "a3"
+    assert [message.source_id for message in messages_of(items)][-1] != "a3"
     assert skips_of(items).count("thinking") == 2
 
 
@@ -196,14 +196,17 @@ def test_conversations_without_links_are_read_whole_and_in_order() -> None:
         node_list,
         messages,
     ):
-        for source in (given(json.dumps(data), "conversations.json"), zipped({"conversations.json": json.dumps(data)})):
+        for source in (
+            source_of(json.dumps(data), "conversations.json"),
+            zip_source({"conversations.json": json.dumps(data)}),
+        ):
             assert recognize(source).name == "chatgpt", data
-            assert [message.text for message in lines_of(list(read_file(source)))] == [
+            assert [message.text for message in messages_of(list(read_file(source)))] == [
                 f"Line {number}" for number in range(4)
             ], data
 
 
 def test_a_strange_node_among_messages_without_links_is_told() -> None:
     data = [{"title": "T", "mapping": {"a": {"message": _message(0)}, "b": 3, "c": {"message": _message(1)}, "d": {}}}]
-    items = list(read_file(given(json.dumps(data))))
-    assert ([message.text for message in lines_of(items)], skips_of(items)) == (["Line 0", "Line 1"], ["broken"])
+    items = list(read_file(source_of(json.dumps(data))))
+    assert ([message.text for message in messages_of(items)], skips_of(items)) == (["Line 0", "Line 1"], ["broken"])

@@ -7,7 +7,7 @@ import pytest
 from memory.imports.readers import read, recognize
 from memory.imports.readers.chatlog import Chatlog
 from memory.imports.readers.types import ImportRejected, Options
-from tests.memory.imports.readers.given import FILES, found_by, given, lines_of, skips_of
+from tests.memory.imports.readers.given import FILES, messages_of, read_items, skips_of, source_of
 from tests.table import each_row
 
 MORNING, EVENING, NIGHT = datetime(2024, 1, 15, 9, 5), datetime(2024, 1, 15, 21, 5), datetime(2024, 1, 16, 0, 1)
@@ -116,11 +116,11 @@ Exported 3 message(s)
 )  # fmt: skip
 @each_row("end", ["\n", "\r\n"])
 def test_a_chat_is_recognised_and_read(data: str, spoken: list[tuple[str, str]], skipped: list[str], end: str) -> None:
-    source = given(data.replace("\n", end), "chat.txt")
+    source = source_of(data.replace("\n", end), "chat.txt")
     assert recognize(source).name == "chatlog"
-    items = found_by(Chatlog(), source)
-    assert [(message.speaker, message.text) for message in lines_of(items)] == spoken
-    assert [message.at for message in lines_of(items)] == [EVENING, EVENING, NIGHT]
+    items = read_items(Chatlog(), source)
+    assert [(message.speaker, message.text) for message in messages_of(items)] == spoken
+    assert [message.at for message in messages_of(items)] == [EVENING, EVENING, NIGHT]
     assert skips_of(items) == skipped
 
 
@@ -138,11 +138,11 @@ def test_what_people_copy_is_read(form: str, at: datetime | None) -> None:
     data = "\n".join(
         form.format(name, text) for name, text in (("Ana", "hi"), ("Mira", "yo\n\nso: well"), ("Ana", "ok"))
     )
-    items = found_by(Chatlog(), given(data))
-    assert [(message.speaker, message.text, message.at) for message in lines_of(items)] == [
+    items = read_items(Chatlog(), source_of(data))
+    assert [(message.speaker, message.text, message.at) for message in messages_of(items)] == [
         ("Ana", "hi", at), ("Mira", "yo\n\nso: well", at), ("Ana", "ok", at),
     ]  # fmt: skip
-    assert recognize(given(data)).name in ("chatlog", "whatsapp")
+    assert recognize(source_of(data)).name in ("chatlog", "whatsapp")
 
 
 @each_row(
@@ -155,22 +155,22 @@ def test_what_people_copy_is_read(form: str, at: datetime | None) -> None:
     ],
 )
 def test_diaries_stay_diaries(diary: str) -> None:
-    assert recognize(given(diary, "diary.txt")).name == "journal"
+    assert recognize(source_of(diary, "diary.txt")).name == "journal"
 
 
 def test_where_no_date_tells_the_order_it_is_asked_for() -> None:
     data = LINE.replace("01/15", "01/05").replace("01/16", "01/06")
     with pytest.raises(ImportRejected) as rejected:
-        found_by(Chatlog(), given(data))
+        read_items(Chatlog(), source_of(data))
     assert rejected.value.code == "ask_day_first"
-    messages = lines_of(found_by(Chatlog(), given(data), Options(day_first=False)))
+    messages = messages_of(read_items(Chatlog(), source_of(data), Options(day_first=False)))
     assert messages[0].at == datetime(2024, 1, 5, 21, 5)
 
 
 def test_equal_lines_of_one_minute_have_ids_of_their_own_that_a_later_export_keeps() -> None:
     head, rest = LINE_ZH.split("下午", 1)[0], "下午09:05\t安娜\t好\n下午09:05\t安娜\t好\n下午09:06\t小美\t好\n"
     whole, later = (
-        lines_of(found_by(Chatlog(), given(head + part))) for part in (rest, rest + "下午09:07\t小美\t嗨\n")
+        messages_of(read_items(Chatlog(), source_of(head + part))) for part in (rest, rest + "下午09:07\t小美\t嗨\n")
     )
     assert len({message.source_id for message in whole}) == 3
     assert [message.source_id for message in later][:3] == [message.source_id for message in whole]
@@ -178,10 +178,10 @@ def test_equal_lines_of_one_minute_have_ids_of_their_own_that_a_later_export_kee
 
 def test_a_person_who_says_that_it_is_a_chat_is_believed() -> None:
     data = "2024-01-15 21:05 Ana\nhi\n2024-01-15 21:06 Mira\nyo\n"
-    assert recognize(given(data)).name != "chatlog"
-    assert [message.speaker for message in lines_of(found_by(Chatlog(), given(data)))] == ["Ana", "Mira"]
+    assert recognize(source_of(data)).name != "chatlog"
+    assert [message.speaker for message in messages_of(read_items(Chatlog(), source_of(data)))] == ["Ana", "Mira"]
     with pytest.raises(ImportRejected) as rejected:
-        found_by(Chatlog(), given("Dear diary,\nit rained.\n"))
+        read_items(Chatlog(), source_of("Dear diary,\nit rained.\n"))
     assert rejected.value.code == "not_this"
 
 
@@ -278,9 +278,9 @@ def test_notices_are_nobodys_words_and_halves_of_the_day_nobodys_names() -> None
     }
     for data, expected in cases.items():
         for end, encoding in (("\n", "utf-8"), ("\r\n", "utf-16")):
-            source = given(data.replace("\n", end).encode(encoding), "chat.txt")
+            source = source_of(data.replace("\n", end).encode(encoding), "chat.txt")
             assert recognize(source).name in ("chatlog", "whatsapp"), data
-            messages = lines_of(list(read(source)))
+            messages = messages_of(list(read(source)))
             assert [
                 (message.speaker, message.text, message.at and message.at.hour) for message in messages
             ] == expected, data
@@ -294,12 +294,12 @@ def test_where_times_and_names_may_be_notes_it_is_asked_and_the_answer_holds() -
         "21:05 Ana: hi\n21:06 Mira: yo\n21:07 Ben: hey\n21:08 Ana: so\n",
     )
     for data in unclear:
-        source = given(data, "copy.txt")
+        source = source_of(data, "copy.txt")
         with pytest.raises(ImportRejected) as rejected:
             list(read(source))
         assert rejected.value.code == "ask_chat_or_notes", data
-        assert len(lines_of(list(read(source, options=Options(kind="chat"))))) > 1, data
-        assert not lines_of(list(read(source, options=Options(kind="notes")))), data
+        assert len(messages_of(list(read(source, options=Options(kind="chat"))))) > 1, data
+        assert not messages_of(list(read(source, options=Options(kind="notes")))), data
 
 
 def test_what_is_copied_out_of_other_windows_has_names_without_marks_and_is_never_the_owners_prose() -> None:
@@ -308,7 +308,7 @@ def test_what_is_copied_out_of_other_windows_has_names_without_marks_and_is_neve
         "{} (5/24/2020 {})\n{}\n", "{}, [24 May 2020 at {}]:\n{}\n", "**{}** (2020-05-24 {}):\n{}\n",
         "5/24/2020 {1}: {0}: {2}\n",
     ):  # fmt: skip
-        messages = lines_of(list(read(given("\n".join(form.format(*row) for row in rows), "copy.txt"))))
+        messages = messages_of(list(read(source_of("\n".join(form.format(*row) for row in rows), "copy.txt"))))
         assert [(message.speaker, message.text, message.at and message.at.hour) for message in messages] == [
             ("Ana", "hi", 10), ("Mira", "yo: so", 13), ("Ana", "ok", 13),
         ], form  # fmt: skip
@@ -321,9 +321,9 @@ def test_what_is_copied_out_of_other_windows_has_names_without_marks_and_is_neve
     }  # fmt: skip
     for data, names in copies.items():
         with pytest.raises(ImportRejected) as rejected:
-            list(read(given(data, "copy.txt")))
+            list(read(source_of(data, "copy.txt")))
         assert rejected.value.code == "ask_chat_or_notes", data
-        messages = lines_of(list(read(given(data, "copy.txt"), options=Options(kind="chat"))))
+        messages = messages_of(list(read(source_of(data, "copy.txt"), options=Options(kind="chat"))))
         assert [message.speaker for message in messages] == names, data
 
 
@@ -335,8 +335,8 @@ def test_archives_in_markdown_are_chats_and_no_diary() -> None:
             "---\ntitle: 聊天\nexported-at: 2026-04-02\n---\n\n# 聊天归档 · 阿岚\n\n> 由 2026-04-02 生成\n\n",
         ):
             data = f"{front}## 📅 2026-03-30\n\n" + "".join(form.format(*row) for row in rows)
-            assert recognize(given(data, "chat.md")).name == "chatlog", data
-            messages = lines_of(list(read(given(data, "chat.md"))))
+            assert recognize(source_of(data, "chat.md")).name == "chatlog", data
+            messages = messages_of(list(read(source_of(data, "chat.md"))))
             assert [(message.speaker, message.text, str(message.at)) for message in messages] == [
                 ("阿岚", "下班了吗", "2026-03-30 19:20:00"), ("我", "还没", "2026-03-30 19:25:00"),
                 ("阿岚", "- 先吃饭", "2026-03-30 19:26:00"),
@@ -351,7 +351,7 @@ def test_copies_that_say_no_day_have_no_time_and_no_clock_among_the_words() -> N
         "[10:14 AM] {}\n{}\n",
     ):
         data = "".join(form.format(*row) for row in (("小葵", "你睡了吗"), ("南风", "没"), ("小葵", "那陪我")))
-        messages = lines_of(list(read(given(data, "copy.txt"))))
+        messages = messages_of(list(read(source_of(data, "copy.txt"))))
         assert [(message.speaker, message.text, message.at) for message in messages] == [
             ("小葵", "你睡了吗", None), ("南风", "没", None), ("小葵", "那陪我", None),
         ], form  # fmt: skip
@@ -362,7 +362,7 @@ def test_members_of_a_group_of_qq_are_called_without_titles_and_by_number_where_
         "2017-02-25 10:40:20 【群主】班长(10001)\n好\n\n2017-02-25 10:41:00 【潜水】土豆<p@example.com>\n收到\n\n"
         "2017-02-25 10:43:00 (55555)\n2017-02-24 的活动\n"
     )
-    messages = lines_of(list(read(given(data, "qq.txt"))))
+    messages = messages_of(list(read(source_of(data, "qq.txt"))))
     assert [(message.speaker, message.text) for message in messages] == [
         ("班长", "好"), ("土豆", "收到"), ("55555", "2017-02-24 的活动"),
     ]  # fmt: skip
@@ -377,10 +377,10 @@ def test_a_weekday_tells_the_order_of_day_and_month_and_so_does_the_day_of_savin
     for head, (month, day) in cases.items():
         data = f"{head}08:10PM\tNan\thi\n08:11PM\tBo\tUnsent a message.\n08:12PM\tBo\t[รูป]\n"
         data += "08:13PM\tBo\t[アルバム] 文化祭\n"
-        items = list(read(given(data, "line.txt")))
-        assert [(message.text, message.at) for message in lines_of(items)] == [
+        items = list(read(source_of(data, "line.txt")))
+        assert [(message.text, message.at) for message in messages_of(items)] == [
             ("hi", datetime(2024, month, day, 20, 10))
         ], head
     with pytest.raises(ImportRejected) as rejected:
-        list(read(given("\n5/4/2024\n08:10PM\tNan\thi\n08:11PM\tBo\tyo\n", "line.txt")))
+        list(read(source_of("\n5/4/2024\n08:10PM\tNan\thi\n08:11PM\tBo\tyo\n", "line.txt")))
     assert rejected.value.code == "ask_day_first"

@@ -6,7 +6,7 @@ from typing import Any
 from memory.imports.readers import recognize
 from memory.imports.readers.claude import Claude
 from memory.imports.readers.types import FileSession, ReaderItem, Remembered, Skipped
-from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
 from tests.table import each_row
 
 CONVERSATIONS: list[dict[str, Any]] = json.loads((FILES / "claude.json").read_bytes())
@@ -14,8 +14,8 @@ CONVERSATIONS: list[dict[str, Any]] = json.loads((FILES / "claude.json").read_by
 
 @each_row("name", ["claude.json", "claude.jsonl"])
 def test_conversations_are_read_from_an_array_and_from_lines(name: str) -> None:
-    items = found_by(Claude(), fixture(name))
-    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
+    items = read_items(Claude(), fixture(name))
+    assert [(message.speaker, message.role, message.text) for message in messages_of(items)] == [
         ("human", "user", "I planted tomatoes."),
         ("assistant", "persona", "They need sun.\n\nAnd water."),
         ("human", "user", "谢谢！"),
@@ -27,13 +27,13 @@ def test_conversations_are_read_from_an_array_and_from_lines(name: str) -> None:
 
 
 def test_one_conversation_over_several_lines_is_read() -> None:
-    items = found_by(Claude(), given(json.dumps(CONVERSATIONS[0], indent=2)))
-    assert len(lines_of(items)) == 3
+    items = read_items(Claude(), source_of(json.dumps(CONVERSATIONS[0], indent=2)))
+    assert len(messages_of(items)) == 3
 
 
 def test_messages_stand_in_the_order_of_their_times() -> None:
     turned = CONVERSATIONS[0] | {"chat_messages": CONVERSATIONS[0]["chat_messages"][::-1]}
-    assert [message.source_id for message in lines_of(found_by(Claude(), given(json.dumps([turned]))))] == [
+    assert [message.source_id for message in messages_of(read_items(Claude(), source_of(json.dumps([turned]))))] == [
         "k-m1", "k-m2", "k-m3",
     ]  # fmt: skip
 
@@ -41,21 +41,21 @@ def test_messages_stand_in_the_order_of_their_times() -> None:
 def test_without_all_times_messages_stand_as_in_the_file() -> None:
     messages = [dict(message) for message in CONVERSATIONS[0]["chat_messages"][::-1]]
     messages[1]["created_at"] = "soon"
-    items = found_by(Claude(), given(json.dumps([{"uuid": "k", "chat_messages": messages}])))
-    assert [message.source_id for message in lines_of(items)] == ["k-m3", "k-m2", "k-m1"]
+    items = read_items(Claude(), source_of(json.dumps([{"uuid": "k", "chat_messages": messages}])))
+    assert [message.source_id for message in messages_of(items)] == ["k-m3", "k-m2", "k-m1"]
 
 
 def test_a_broken_line_costs_one_conversation() -> None:
     line = json.dumps(CONVERSATIONS[0])
-    items = found_by(Claude(), given(f"{line}\n{line[:100]}\n{line}\n"))
-    assert len(lines_of(items)) == 6
+    items = read_items(Claude(), source_of(f"{line}\n{line[:100]}\n{line}\n"))
+    assert len(messages_of(items)) == 6
     assert Skipped("conversation 2", "broken") in items
 
 
 def test_what_claude_remembers_is_read() -> None:
     source = fixture("claude_memories.json")
     assert recognize(source).name == "claude"
-    items = found_by(Claude(), source)
+    items = read_items(Claude(), source)
     assert [(memory.type, memory.text) for memory in items if isinstance(memory, Remembered)] == [
         ("conversations_memory", "**Personal**\nAna grows tomatoes."),
         ("project_memory", "The garden project is about a balcony."),
@@ -63,7 +63,7 @@ def test_what_claude_remembers_is_read() -> None:
 
 
 def test_the_zip_is_read_and_documents_of_projects_are_told() -> None:
-    source = zipped(
+    source = zip_source(
         {
             "conversations.json": json.dumps(CONVERSATIONS), "users.json": "[]",
             "memories.json": (FILES / "claude_memories.json").read_bytes(),
@@ -71,8 +71,8 @@ def test_the_zip_is_read_and_documents_of_projects_are_told() -> None:
         }
     )  # fmt: skip
     assert recognize(source).name == "claude"
-    items = found_by(Claude(), source)
-    assert len(lines_of(items)) == 3
+    items = read_items(Claude(), source)
+    assert len(messages_of(items)) == 3
     assert len([memory for memory in items if isinstance(memory, Remembered)]) == 2
     assert Skipped("projects.json, document 2", "document") in items
     assert Skipped("users.json", "settings") in items
@@ -92,11 +92,11 @@ def read_forked_chat(leaf: str = "") -> list[ReaderItem]:
         for name, sender, parent in turns
     ]  # fmt: skip
     open_at = {"current_leaf_message_uuid": leaf} if leaf else {}
-    return found_by(Claude(), given(json.dumps([{"uuid": "k", "chat_messages": messages, **open_at}])))
+    return read_items(Claude(), source_of(json.dumps([{"uuid": "k", "chat_messages": messages, **open_at}])))
 
 
 @each_row(("leaf", "source_ids"), [("", "1256"), ("6", "1256"), ("4", "1234")])
 def test_what_was_asked_anew_is_told_as_not_chosen(leaf: str, source_ids: str) -> None:
     items = read_forked_chat(leaf)
-    assert "".join(message.source_id for message in lines_of(items)) == source_ids
+    assert "".join(message.source_id for message in messages_of(items)) == source_ids
     assert skips_of(items) == ["not_chosen", "not_chosen"]

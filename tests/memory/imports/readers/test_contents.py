@@ -10,12 +10,12 @@ from memory.imports.readers import read
 from memory.imports.readers.contents import contents_of
 from memory.imports.readers.reasons import KINDS, describe_contents
 from memory.imports.readers.types import ImportRejected
-from tests.memory.imports.readers.given import given, zipped
+from tests.memory.imports.readers.given import source_of, zip_source
 from tests.table import each_row
 
 
 def rejection_of(data: Any, name: str = "file") -> ImportRejected:
-    source = zipped(data, name) if isinstance(data, dict) else given(data, name)
+    source = zip_source(data, name) if isinstance(data, dict) else source_of(data, name)
     with pytest.raises(ImportRejected) as rejected:
         list(read(source))
     return rejected.value
@@ -58,7 +58,7 @@ def test_what_is_no_text_says_what_it_is(data: Any, kind: str) -> None:
 
 
 def test_what_is_stored_of_a_refusal_has_no_language() -> None:
-    assert contents_of(zipped({"1.jpg": b"x", "2.jpg": b"x", "3.html": "x"})) == "zip:pictures=2,pages=1"
+    assert contents_of(zip_source({"1.jpg": b"x", "2.jpg": b"x", "3.html": "x"})) == "zip:pictures=2,pages=1"
     with patch(
         "memory.imports.readers.reasons.gettext",
         lambda words: {"The zip is empty.": "压缩包是空的。"}.get(words, words),

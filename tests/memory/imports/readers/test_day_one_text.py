@@ -6,7 +6,7 @@ import pytest
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.types import ImportRejected, Options
-from tests.memory.imports.readers.given import entries_of, given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import entries_of, messages_of, skips_of, source_of, zip_source
 
 ENGLISH = (
     "\tDate:\tMay 24, 2020 at 10:14:22 AM GMT+2\n\tWeather:\t15°C Sunny\n\tLocation:\tBerlin, Germany\n\n"
@@ -18,7 +18,7 @@ ENGLISH = (
 
 def test_entries_are_split_at_their_dates_and_what_is_told_of_them_is_no_words() -> None:
     for data in (ENGLISH.encode(), ENGLISH.replace("\n", "\r\n").encode("utf-8-sig"), ENGLISH.encode("utf-16")):
-        source = given(data, "Journal.txt")
+        source = source_of(data, "Journal.txt")
         assert recognize(source).name == "day_one_text"
         items = list(read(source))
         assert [(entry.text, entry.day) for entry in entries_of(items)] == [
@@ -27,7 +27,7 @@ def test_entries_are_split_at_their_dates_and_what_is_told_of_them_is_no_words()
         ]
         assert entries_of(items)[1].at == datetime(2020, 5, 26, 13, 30)
         assert skips_of(items) == ["media"]
-        assert not lines_of(items)
+        assert not messages_of(items)
 
 
 def test_labels_and_dates_of_any_language_and_order_are_read() -> None:
@@ -45,25 +45,27 @@ def test_labels_and_dates_of_any_language_and_order_are_read() -> None:
         "\tDate:\t24 May 2020\n\nOnly a day.\n": [("Only a day.", None)],
     }  # fmt: skip
     for data, expected in cases.items():
-        entries = entries_of(list(read(given(data, "Journal.txt"))))
+        entries = entries_of(list(read(source_of(data, "Journal.txt"))))
         assert [(entry.text, entry.at.replace(tzinfo=None) if entry.at else None) for entry in entries] == expected
         assert all(entry.day for entry in entries)
 
 
 def test_the_zip_is_read_and_its_photographs_told_and_a_file_that_is_cut_off_as_far_as_it_goes() -> None:
-    source = zipped({"Journal.txt": ENGLISH, "photos/1.jpg": b"x"})
+    source = zip_source({"Journal.txt": ENGLISH, "photos/1.jpg": b"x"})
     assert recognize(source).name == "day_one_text"
     items = list(read(source))
     assert len(entries_of(items)) == 2
     assert skips_of(items) == ["media", "media"]
     cut = ENGLISH[: ENGLISH.index("Ben:") + 8]
-    assert [entry.text for entry in entries_of(list(read(given(cut, "Journal.txt"))))] == ["It was warm.\n\nBen: hel"]
+    assert [entry.text for entry in entries_of(list(read(source_of(cut, "Journal.txt"))))] == [
+        "It was warm.\n\nBen: hel"
+    ]
 
 
 def test_numbers_in_either_order_are_asked_about() -> None:
     data = "\tDate:\t05/04/2020, 10:14\n\nRain.\n"
     with pytest.raises(ImportRejected) as rejected:
-        list(read(given(data, "Journal.txt")))
+        list(read(source_of(data, "Journal.txt")))
     assert rejected.value.code == "ask_day_first"
-    entries = entries_of(list(read(given(data, "Journal.txt"), options=Options(day_first=True))))
+    entries = entries_of(list(read(source_of(data, "Journal.txt"), options=Options(day_first=True))))
     assert [entry.day for entry in entries] == [date(2020, 4, 5)]

@@ -7,15 +7,15 @@ from typing import Any
 from memory.imports.readers import recognize
 from memory.imports.readers.discord import Discord
 from memory.imports.readers.types import FileSession, Skipped
-from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
 from tests.table import each_row
 
 DATA: dict[str, Any] = json.loads((FILES / "discord.json").read_bytes())
 
 
 def test_a_talk_is_read() -> None:
-    items = found_by(Discord(), fixture("discord.json"))
-    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
+    items = read_items(Discord(), fixture("discord.json"))
+    assert [(message.speaker, message.role, message.text) for message in messages_of(items)] == [
         ("Ana", "", "Hello there"), ("Mira", "", "Hi!"), ("Ana", "", "Look"), ("Mirabot", "persona", "I am a bot"),
     ]  # fmt: skip
     assert skips_of(items) == ["media", "media", "notice"]
@@ -25,7 +25,7 @@ def test_a_talk_is_read() -> None:
 
 
 def test_times_keep_their_offset() -> None:
-    at = lines_of(found_by(Discord(), fixture("discord.json")))[0].at
+    at = messages_of(read_items(Discord(), fixture("discord.json")))[0].at
     assert at is not None
     assert at.replace(tzinfo=None) == datetime(2023, 12, 31, 21, 5, 1, 123_000)
     assert at.utcoffset() == timedelta(hours=1)
@@ -35,13 +35,13 @@ def test_a_channel_is_called_by_its_server_and_its_bots_are_others() -> None:
     data = DATA | {
         "guild": {"id": "5", "name": "Garden"}, "channel": {"id": "9", "type": "GuildTextChat", "name": "roses"},
     }  # fmt: skip
-    items = found_by(Discord(), given(json.dumps(data)))
+    items = read_items(Discord(), source_of(json.dumps(data)))
     assert [session.title for session in items if isinstance(session, FileSession)] == ["Garden / roses"]
-    assert lines_of(items)[-1].role == "other"
+    assert messages_of(items)[-1].role == "other"
 
 
 def test_a_channel_without_messages_gives_nothing() -> None:
-    assert found_by(Discord(), given(json.dumps(DATA | {"messages": []}))) == []
+    assert read_items(Discord(), source_of(json.dumps(DATA | {"messages": []}))) == []
 
 
 def with_messages(*changed: dict[str, Any]) -> str:
@@ -51,31 +51,31 @@ def with_messages(*changed: dict[str, Any]) -> str:
 
 def test_what_was_forwarded_was_said_by_somebody_else() -> None:
     forwarded = {"content": "The sea is warm.", "attachments": [], "embeds": [], "stickers": []}
-    items = found_by(Discord(), given(with_messages({"content": "", "forwardedMessage": forwarded})))
-    assert [(message.text, message.role) for message in lines_of(items)] == [("The sea is warm.", "other")]
-    assert lines_of(items)[0].speaker != lines_of(found_by(Discord(), given(with_messages({}))))[0].speaker
+    items = read_items(Discord(), source_of(with_messages({"content": "", "forwardedMessage": forwarded})))
+    assert [(message.text, message.role) for message in messages_of(items)] == [("The sea is warm.", "other")]
+    assert messages_of(items)[0].speaker != messages_of(read_items(Discord(), source_of(with_messages({}))))[0].speaker
     assert skips_of(items) == []
 
 
 @each_row(("kind", "spoken"), [("0", 1), ("7", 0), ("18", 0), ("19", 1), ("20", 1), ("46", 0), ("99", 1)])
 def test_kinds_without_a_name_are_those_of_discord(kind: str, spoken: int) -> None:
-    items = found_by(Discord(), given(with_messages({"type": kind})))
-    assert (len(lines_of(items)), skips_of(items)) == (spoken, ["notice"] * (1 - spoken))
+    items = read_items(Discord(), source_of(with_messages({"type": kind})))
+    assert (len(messages_of(items)), skips_of(items)) == (spoken, ["notice"] * (1 - spoken))
 
 
 def test_what_is_no_channel_in_a_zip_is_told() -> None:
     data = (FILES / "discord.json").read_bytes()
-    source = zipped({"a_settings.json": "{}", "b.json": data, "c.json": '{"guild":', "d.png": b"x"})
+    source = zip_source({"a_settings.json": "{}", "b.json": data, "c.json": '{"guild":', "d.png": b"x"})
     assert recognize(source).name == "discord"
-    items = found_by(Discord(), source)
+    items = read_items(Discord(), source)
     aside = [skip for skip in items if isinstance(skip, Skipped) and "." in skip.where]
     assert aside == [Skipped("a_settings.json", "unknown"), Skipped("c.json", "unknown"), Skipped("d.png", "media")]
-    assert len(lines_of(items)) == 4
+    assert len(messages_of(items)) == 4
 
 
 def test_several_channels_in_a_zip_are_read() -> None:
     data = (FILES / "discord.json").read_bytes()
-    source = zipped({"a.json": data, "b.json": data.replace(b'"77"', b'"78"'), "a_Files/x.png": b"x"})
+    source = zip_source({"a.json": data, "b.json": data.replace(b'"77"', b'"78"'), "a_Files/x.png": b"x"})
     assert recognize(source).name == "discord"
-    sessions = [session for session in found_by(Discord(), source) if isinstance(session, FileSession)]
+    sessions = [session for session in read_items(Discord(), source) if isinstance(session, FileSession)]
     assert [session.source_id for session in sessions] == ["77", "78"]

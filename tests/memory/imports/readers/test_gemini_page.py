@@ -6,7 +6,7 @@ import pytest
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.types import ImportRejected, Options
-from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import messages_of, skips_of, source_of, zip_source
 
 # The head of a real page is longer than the sample that is read of other files.
 HEAD = f"<html><head><title>My Activity History</title><style>{'.mdl-x{color:red}' * 9_000}</style></head><body>"
@@ -29,9 +29,9 @@ def page(*cards: str) -> str:
 
 
 def roles_and_texts(data: str, options: Options | None = None) -> list[tuple[str, str]]:
-    source = given(data, "My Activity.html")
+    source = source_of(data, "My Activity.html")
     assert recognize(source).name == "gemini_page"
-    return [(message.role, message.text) for message in lines_of(list(read(source, options=options)))]
+    return [(message.role, message.text) for message in messages_of(list(read(source, options=options)))]
 
 
 def test_questions_stand_before_their_answers_oldest_first_and_the_rest_is_told() -> None:
@@ -48,12 +48,12 @@ def test_questions_stand_before_their_answers_oldest_first_and_the_rest_is_told(
         card("Watched&nbsp;a film<br>May 19, 2026, 1:00:02\u202fPM GMT-03:00<br>", "YouTube"),
         card("Prompted&nbsp;no time<br>"),
     )
-    items = list(read(given(data, "My Activity.html")))
-    assert [(message.role, message.text) for message in lines_of(items)] == [
+    items = list(read(source_of(data, "My Activity.html")))
+    assert [(message.role, message.text) for message in messages_of(items)] == [
         ("user", "What is this?\nline two"), ("persona", "A cat & a dog\n\nok"),
         ("user", "And in winter?"), ("persona", "Colder.\n\n- snow"),
     ]  # fmt: skip
-    assert lines_of(items)[0].at == datetime(2026, 5, 19, 16, 30, 2, tzinfo=UTC)
+    assert messages_of(items)[0].at == datetime(2026, 5, 19, 16, 30, 2, tzinfo=UTC)
     assert sorted(skips_of(items)) == ["broken", "media", "notice", "notice", "notice"]
 
 
@@ -85,14 +85,14 @@ def test_activities_of_one_moment_stay_with_their_answers() -> None:
 def test_the_page_in_the_zip_of_any_language_is_found_by_what_it_holds() -> None:
     data = page(card("Prompted&nbsp;hi<br>May 19, 2026, 7:07:02 PM CEST<br><p>yo</p>"))
     other = page(card("Watched&nbsp;x<br>May 19, 2026, 7:07:02 PM CEST<br>", "YouTube"))
-    source = zipped({
+    source = zip_source({
         "Takeout/Meine Aktivitäten/Gemini-Apps/MeineAktivitäten.html": data,
         "Takeout/Meine Aktivitäten/YouTube/MeineAktivitäten.html": other,
         "Takeout/Gemini/gemini_gems_data.html": "<div></div>",
     })  # fmt: skip
     assert recognize(source).name == "gemini_page"
     items = list(read(source))
-    assert [message.text for message in lines_of(items)] == ["hi", "yo"]
+    assert [message.text for message in messages_of(items)] == ["hi", "yo"]
     assert skips_of(items) == ["settings", "settings"]
 
 
@@ -102,7 +102,7 @@ def test_a_page_that_is_cut_off_is_read_as_far_as_it_goes_and_others_are_refused
     cut = whole[: whole.index("May 7, 2026")]
     assert [text for _role, text in roles_and_texts(cut)] == ["q8", "a8", "q9", "a9"]
     with pytest.raises(ImportRejected) as rejected:
-        recognize(given(page(card("Watched&nbsp;x<br>May 9, 2026, 7:07:02 PM CEST<br>", "YouTube")), "a.html"))
+        recognize(source_of(page(card("Watched&nbsp;x<br>May 9, 2026, 7:07:02 PM CEST<br>", "YouTube")), "a.html"))
     assert rejected.value.code == "web_page"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from memory.imports.readers import FORMATS, format_named, recognize
 from memory.imports.readers.types import Format, ImportRejected, Limits, Options, ReaderItem
-from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zip_of
+from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_of
 from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
 from tests.table import each_row
 
@@ -31,7 +31,7 @@ LINES = [Spoken(bool(number % 2), f"Line {number} 你好") for number in range(4
 def read_or_reject(form: Format, data: bytes, day_first: bool | None = None) -> list[ReaderItem] | ImportRejected:
     limits = Limits(item_bytes=1_000_000, line_characters=1_000_000)
     try:
-        return found_by(form, given(data, limits=limits), Options(day_first=day_first, limits=limits))
+        return read_items(form, source_of(data, limits=limits), Options(day_first=day_first, limits=limits))
     except ImportRejected as rejected:
         return rejected
 
@@ -119,7 +119,7 @@ def test_a_file_cut_off_gives_the_lines_before_or_a_place(name: str, render: Ren
         if isinstance(result, ImportRejected):
             assert result.where
         else:
-            *texts, _last = [message.text for message in lines_of(result)] or [""]
+            *texts, _last = [message.text for message in messages_of(result)] or [""]
             assert whole[: len(texts)] == texts
 
 
@@ -148,13 +148,13 @@ def test_the_place_of_broken_json_is_the_letter_where_it_breaks(name: str, rende
 @each_row("data", [b"", b" \n", b"\0\0\0", b"\x89PNG\r\n\x1a\n\0\0", b"[", b"\xff\xfe"])
 def test_what_is_no_such_file_is_refused_or_gives_nothing(name: str, data: bytes) -> None:
     result = read_or_reject(format_named(name), data)
-    assert isinstance(result, ImportRejected) or lines_of(result) == []
+    assert isinstance(result, ImportRejected) or messages_of(result) == []
 
 
 @each_row("data", [b"", b"\0\1\2" * 100, b"\xff" * 100, zip_of({"a.bin": b"\0"})])
 def test_what_resembles_nothing_is_refused_with_what_is_in_it(data: bytes) -> None:
     with pytest.raises(ImportRejected) as rejected:
-        recognize(given(data, "thing.bin"))
+        recognize(source_of(data, "thing.bin"))
     assert rejected.value.code in ("empty", "binary", "encoding", "unknown_format")
     assert rejected.value.code != "unknown_format" or "1 other file" in rejected.value.reason
 
@@ -164,7 +164,7 @@ def test_deep_nesting_costs_one_conversation() -> None:
     good = RENDERED[0][1]([Spoken(True, "Still here.")])[1:-1]
     result = read_or_reject(format_named("chatgpt"), b"[" + deep + b"," + good + b"]")
     assert not isinstance(result, ImportRejected)
-    assert [message.text for message in lines_of(result)] == ["Still here."]
+    assert [message.text for message in messages_of(result)] == ["Still here."]
     assert skips_of(result) == ["too_deep"]
 
 
@@ -173,7 +173,7 @@ def test_a_conversation_too_large_to_hold_costs_only_itself() -> None:
     good = RENDERED[0][1]([Spoken(True, "Still here.")])[1:-1]
     result = read_or_reject(format_named("chatgpt"), b"[" + large + b"," + good + b"]")
     assert not isinstance(result, ImportRejected)
-    assert [message.text for message in lines_of(result)] == ["Still here."]
+    assert [message.text for message in messages_of(result)] == ["Still here."]
     assert skips_of(result) == ["too_long"]
 
 

@@ -8,7 +8,7 @@ from memory.imports.readers import cards, day_one, journal, mapper, pam, read, r
 from memory.imports.readers.mapper import guess
 from memory.imports.readers.types import Format, ImportRejected, Limits, Options
 from tests.memory.imports.readers.damaged import mutate
-from tests.memory.imports.readers.given import FILES, fixture, found_by, given
+from tests.memory.imports.readers.given import FILES, fixture, read_items, source_of
 from tests.table import each_row
 
 FORMATS: list[Format] = [
@@ -25,16 +25,16 @@ def survives(form: Format, data: bytes, name: str) -> None:
     """Assert that the file is read, or refused with a sentence; anything else raises."""
     limits = Limits(item_bytes=1_000_000, line_characters=1_000_000)
     try:
-        source = given(data, name, limits)
+        source = source_of(data, name, limits)
         mapping = guess(source) if form.name == "mapped" else None
-        found_by(form, source, Options(mapping=mapping, limits=limits))
+        read_items(form, source, Options(mapping=mapping, limits=limits))
     except ImportRejected as rejected:
         str(rejected)
 
 
 def read_all(data: bytes, name: str) -> None:
     try:
-        list(read(given(data, name)))
+        list(read(source_of(data, name)))
     except ImportRejected as rejected:
         str(rejected)
 
@@ -74,7 +74,7 @@ def test_no_format_trips_over_an_encoding(form: Format, encoding: str) -> None:
 )  # fmt: skip
 def test_no_format_trips_over_next_to_nothing(form: Format, data: bytes) -> None:
     survives(form, data, "file")
-    assert 0 <= form.resembles(given(data).sample) <= 1
+    assert 0 <= form.resembles(source_of(data).sample) <= 1
 
 
 @pytest.mark.campaign

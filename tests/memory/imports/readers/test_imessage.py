@@ -10,7 +10,15 @@ from memory.imports.readers.imessage import IMessage
 from memory.imports.readers.imessage_words import words_in
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.types import ImportRejected, Options, is_between_people
-from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import (
+    entries_of,
+    fixture,
+    messages_of,
+    read_items,
+    skips_of,
+    source_of,
+    zip_source,
+)
 
 # Of versions before 2025: answers and reactions are indented in their first line only, and end with a blank line more.
 OLD = """Sep 03, 2021  9:05:00 AM
@@ -106,7 +114,8 @@ def test_nothing_but_what_was_said_becomes_a_message_and_each_at_its_time() -> N
     assert recognize(source).name == "imessage"
     items = list(read(source))
     assert [
-        (message.at and message.at.strftime("%H:%M:%S"), message.speaker, message.text) for message in lines_of(items)
+        (message.at and message.at.strftime("%H:%M:%S"), message.speaker, message.text)
+        for message in messages_of(items)
     ] == [
         ("10:14:22", "Mira", "Hello Ana"),
         ("13:30:05", "Me", "Hi! How was\nyour day?\n\nFine I hope."),
@@ -117,7 +126,7 @@ def test_nothing_but_what_was_said_becomes_a_message_and_each_at_its_time() -> N
         ("13:40:00", "Me", "And now?"),
         ("13:45:00", "Mira", "See you at ten"),
     ]
-    assert {message.speaker: message.role for message in lines_of(items)} == {"Mira": "", "Me": "user"}
+    assert {message.speaker: message.role for message in messages_of(items)} == {"Mira": "", "Me": "user"}
     assert set(skips_of(items)) == {"notice", "media", "deleted", "duplicate"}
 
 
@@ -138,9 +147,9 @@ def test_other_versions_languages_and_clocks_are_read_and_the_owner_is_told_by_r
     }  # fmt: skip
     for case, (data, expected, owners) in cases.items():
         for end, encoding in (("\n", "utf-8"), ("\r\n", "utf-8-sig"), ("\n", "utf-16")):
-            source = given(data.replace("\n", end).encode(encoding), "chat.txt")
+            source = source_of(data.replace("\n", end).encode(encoding), "chat.txt")
             assert recognize(source).name == "imessage", case
-            messages = lines_of(list(read(source)))
+            messages = messages_of(list(read(source)))
             assert [
                 (message.speaker, message.text, message.at and message.at.hour) for message in messages
             ] == expected, case
@@ -155,9 +164,9 @@ def test_what_somebody_did_to_the_conversation_is_nobodys_name_below_a_time_eith
         "Nov 03, 2023 12:46:00 PM\n+447700900456 unsent a message!\n\n"
         "Nov 03, 2023  1:06:00 PM\nGwen added +447700900789 to the conversation.\n"
     )
-    assert recognize(given(text, "group.txt")).name == "imessage"
-    items = list(read(given(text, "group.txt")))
-    assert [(message.speaker, message.text) for message in lines_of(items)] == [
+    assert recognize(source_of(text, "group.txt")).name == "imessage"
+    items = list(read(source_of(text, "group.txt")))
+    assert [(message.speaker, message.text) for message in messages_of(items)] == [
         ("+447700900123", "who has the matches"),
         ("Gwen", "I left the conversation starters at home"),
     ]
@@ -219,34 +228,34 @@ def test_times_are_read_in_the_language_of_the_phone() -> None:
 
 def test_a_diary_with_the_same_times_stays_one_and_where_the_file_does_not_tell_it_is_asked() -> None:
     diary = "Jan 05, 2024 10:30:00 PM\nGym\nLegs.\n\nJan 06, 2024 10:30:00 PM\nI slept badly.\nThen work.\n"
-    assert recognize(given(diary, "d.txt")).name == "journal"
+    assert recognize(source_of(diary, "d.txt")).name == "journal"
     titles = "Jan 05, 2024 10:30:00 PM\nGym\nLegs.\n\nJan 06, 2024 10:30:00 PM\nWork\nLong.\n"
-    source = given(titles, "d.txt")
+    source = source_of(titles, "d.txt")
     with pytest.raises(ImportRejected) as rejected:
         list(read(source))
     assert rejected.value.code == "ask_chat_or_notes"
     assert len(entries_of(list(read(source, options=Options(kind="notes"))))) == 2
-    assert [message.speaker for message in lines_of(list(read(source, options=Options(kind="chat"))))] == [
+    assert [message.speaker for message in messages_of(list(read(source, options=Options(kind="chat"))))] == [
         "Gym",
         "Work",
     ]
 
 
 def test_the_zip_of_an_export_is_read_chat_by_chat_and_its_files_are_told() -> None:
-    source = zipped(
+    source = zip_source(
         {"export/Mira.txt": CUT_OFF, "export/Group - 5.txt": OF_A_GROUP, "export/attachments/1/a.heic": b"x"}
     )
     assert recognize(source).name == "imessage"
     items = list(read(source))
-    assert len(lines_of(items)) == 6
+    assert len(messages_of(items)) == 6
     assert skips_of(items).count("media") == 1
 
 
 def test_dates_in_either_order_are_asked_about_and_people_are_no_personas() -> None:
     data = "05/04/2020 22:14:05\nMira\nHallo\n\n05/04/2020 22:15:05\nMe\nNa\n"
     with pytest.raises(ImportRejected) as rejected:
-        found_by(IMessage(), given(data))
+        read_items(IMessage(), source_of(data))
     assert rejected.value.code == "ask_day_first"
-    messages = lines_of(found_by(IMessage(), given(data), Options(day_first=True)))
+    messages = messages_of(read_items(IMessage(), source_of(data), Options(day_first=True)))
     assert [message.at for message in messages] == [datetime(2020, 4, 5, 22, 14, 5), datetime(2020, 4, 5, 22, 15, 5)]
     assert is_between_people(IMessage())

@@ -15,16 +15,16 @@ from memory.imports.readers.journal import Journal
 from memory.imports.readers.journey import Journey
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import Entry, ImportRejected, Limits, Options
-from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, skips_of, zipped
+from tests.memory.imports.readers.given import entries_of, fixture, read_items, skips_of, source_of, zip_source
 from tests.table import each_row
 
 
 def entries_in(text: str | bytes, name: str = "diary.txt", day_first: bool | None = None) -> list[Entry]:
-    return entries_of(found_by(Journal(), given(text, name), Options(day_first=day_first)))
+    return entries_of(read_items(Journal(), source_of(text, name), Options(day_first=day_first)))
 
 
 def test_a_markdown_diary_is_split_at_its_dates() -> None:
-    first, second, third, fourth = entries_of(found_by(Journal(), fixture("journal.md")))
+    first, second, third, fourth = entries_of(read_items(Journal(), fixture("journal.md")))
     assert (first.title, first.day) == ("Night garden", date(2023, 12, 31))
     assert first.text == "What I want of the new year: less hurry."
     assert (second.title, second.day, second.where) == ("Snow", date(2024, 1, 5), "line 10")
@@ -35,11 +35,11 @@ def test_a_markdown_diary_is_split_at_its_dates() -> None:
 
 
 def test_front_matter_that_is_not_used_is_told() -> None:
-    assert skips_of(found_by(Journal(), fixture("journal.md"))) == ["settings"]
+    assert skips_of(read_items(Journal(), fixture("journal.md"))) == ["settings"]
 
 
 def test_a_chinese_diary_is_split_at_its_dates() -> None:
-    entries = entries_of(found_by(Journal(), fixture("journal_zh.txt")))
+    entries = entries_of(read_items(Journal(), fixture("journal_zh.txt")))
     assert [entry.day for entry in entries] == [date(2024, 1, day) for day in (5, 6, 7, 9)]
     assert entries[0].text == "晴\n今天去了外婆家，她做了红烧肉。\n\n  她说明年要搬到杭州。"
     assert entries[3].text == "小黑生病了。"
@@ -97,7 +97,7 @@ def test_dates_within_a_note_of_one_day_are_not_asked_about() -> None:
 
 
 def test_an_entry_without_words_is_told() -> None:
-    items = found_by(Journal(), given("2024-01-05\n\n2024-01-06\nHello."))
+    items = read_items(Journal(), source_of("2024-01-05\n\n2024-01-06\nHello."))
     assert (skips_of(items), len(entries_of(items))) == (["empty"], 1)
 
 
@@ -119,7 +119,7 @@ def test_a_long_entry_goes_on_in_another_of_the_same_day() -> None:
 
 
 def test_a_line_too_long_for_a_message_is_told() -> None:
-    items = found_by(Journal(), given(f"2024-01-05\nBefore.\n{'x' * 70_000}\nAfter."))
+    items = read_items(Journal(), source_of(f"2024-01-05\nBefore.\n{'x' * 70_000}\nAfter."))
     assert [entry.text for entry in entries_of(items)] == ["Before.", "After."]
     assert skips_of(items) == ["too_long"]
 
@@ -138,11 +138,11 @@ def folder(**more: bytes | str) -> Source:
         "Vault/images/cat.png": b"\x89PNG",
         **more,
     }
-    return zipped(notes, "Vault.zip")
+    return zip_source(notes, "Vault.zip")
 
 
 def test_a_folder_of_notes_is_read_in_order_and_the_rest_is_told() -> None:
-    items = found_by(Journal(), folder())
+    items = read_items(Journal(), folder())
     assert [(entry.day, entry.title, entry.text) for entry in entries_of(items)] == [
         (date(2024, 1, 5), "", "First."),
         (date(2024, 1, 6), "", "Second."),
@@ -155,7 +155,7 @@ def test_a_folder_of_notes_is_read_in_order_and_the_rest_is_told() -> None:
 
 def test_a_folder_without_notes_is_refused() -> None:
     with pytest.raises(ImportRejected):
-        found_by(Journal(), zipped({"a.png": b"x"}))
+        read_items(Journal(), zip_source({"a.png": b"x"}))
 
 
 @each_row("data", [b"\x00\x01\x02", b"abc\xff\xfe\xff\xff", "2024-01-05\n真".encode()[:-1]])
@@ -166,7 +166,7 @@ def test_a_damaged_diary_is_refused(data: bytes) -> None:
 
 def test_a_line_without_end_is_refused() -> None:
     with pytest.raises(ImportRejected, match="line"):
-        found_by(Journal(), given("a" * 200_000, limits=Limits(line_characters=100_000)))
+        read_items(Journal(), source_of("a" * 200_000, limits=Limits(line_characters=100_000)))
 
 
 @each_row(
@@ -177,8 +177,8 @@ def test_a_line_without_end_is_refused() -> None:
 def test_lines_made_to_take_time_take_none(line: str) -> None:
     front = f"---\ndate: a{' ' * 900}b\n{line[:900]}\n---\n"
     began = time.monotonic()
-    found_by(Journal(), given(front + f"{line}\n" * 3))
-    found_by(Journal(), given(f"---\ndate: {line}\n---\n{line}"))
+    read_items(Journal(), source_of(front + f"{line}\n" * 3))
+    read_items(Journal(), source_of(f"---\ndate: {line}\n---\n{line}"))
     assert time.monotonic() - began < 5
 
 
@@ -195,7 +195,7 @@ def test_whatever_is_written_under_dates_comes_out_under_them(
 ) -> None:
     text = "".join(f"{style.format(day)}\n" + "\n".join(lines) + "\n\n" for day, lines in entries)
     expected = [(day, "\n".join(lines).rstrip()) for day, lines in entries]
-    assert [(entry.day, entry.text) for entry in entries_of(found_by(Journal(), given(text + "\n")))] == expected
+    assert [(entry.day, entry.text) for entry in entries_of(read_items(Journal(), source_of(text + "\n")))] == expected
 
 
 def diary(days: int) -> bytes:
@@ -205,7 +205,7 @@ def diary(days: int) -> bytes:
 
 
 def peak_of(data: bytes) -> tuple[int, float]:
-    source = given(data, "diary.txt")
+    source = source_of(data, "diary.txt")
     tracemalloc.start()
     entries = sum(isinstance(item, Entry) for item in Journal().read(source, Options()))
     peak = tracemalloc.get_traced_memory()[1]
@@ -223,7 +223,7 @@ def test_a_long_diary_is_read_in_little_memory() -> None:
 
 
 def test_an_export_of_day_one_is_read_by_the_writers_clock() -> None:
-    items = found_by(DayOne(), fixture("day_one.json"))
+    items = read_items(DayOne(), fixture("day_one.json"))
     first, second = entries_of(items)
     assert (first.day, first.source_id, first.text) == (date(2024, 1, 6), "A1B2", "# First day\n\nIt rained.")
     assert second.day == date(2024, 1, 8)
@@ -233,16 +233,16 @@ def test_an_export_of_day_one_is_read_by_the_writers_clock() -> None:
 
 def test_the_zip_of_day_one_is_read_and_its_photographs_told() -> None:
     members = {"Journal.json": fixture("day_one.json").open().read(), "photos/y.jpeg": b"\xff\xd8"}
-    items = found_by(DayOne(), zipped(members))
+    items = read_items(DayOne(), zip_source(members))
     assert len(entries_of(items)) == 2
     assert sorted(skips_of(items)) == ["media", "media"]
-    assert recognize(zipped(members)).name == "day_one"
+    assert recognize(zip_source(members)).name == "day_one"
 
 
 @each_row("data", ["", "{", '{"entries": [', '{"entries": [{"text": "cut'])
 def test_a_damaged_export_of_day_one_is_refused(data: str) -> None:
     with pytest.raises(ImportRejected):
-        found_by(DayOne(), given(data))
+        read_items(DayOne(), source_of(data))
 
 
 def test_entries_of_day_one_that_are_none_are_told() -> None:
@@ -250,16 +250,16 @@ def test_entries_of_day_one_that_are_none_are_told() -> None:
     data = (
         f'{{"entries": [1, {{"text": 5}}, {{"text": ""}}, {{"text": "x", "y": {deep}}}, {{"text": "{"x" * 70_000}"}}]}}'
     )
-    items = found_by(DayOne(), given(data))
+    items = read_items(DayOne(), source_of(data))
     assert skips_of(items) == ["broken", "empty", "too_deep", "too_long"]
     assert [entry.text for entry in entries_of(items)] == ["5"]
 
 
 def test_a_note_with_front_matter_is_no_talk_of_its_fields() -> None:
     note = '---\nlayout: post\ntitle: "Snow: at last"\ndate: 2024-01-05 21:30:00 +0100\n---\nIt snowed.\n'
-    source = given(note, "2024-01-05-snow.md")
+    source = source_of(note, "2024-01-05-snow.md")
     assert recognize(source).name == "journal"
-    (entry,) = entries_of(found_by(Journal(), source))
+    (entry,) = entries_of(read_items(Journal(), source))
     assert (entry.title, entry.text) == ("Snow: at last", "It snowed.")
     assert entry.at
     assert entry.at.isoformat() == "2024-01-05T21:30:00+01:00"
@@ -271,26 +271,26 @@ def test_the_clock_of_another_day_than_the_names_is_not_taken() -> None:
 
 
 def test_the_title_of_a_diary_is_no_entry() -> None:
-    items = found_by(Journal(), given("# My diary\n\n## 2024-01-05\n\nSnow.\n", "diary.md"))
+    items = read_items(Journal(), source_of("# My diary\n\n## 2024-01-05\n\nSnow.\n", "diary.md"))
     assert [(entry.day, entry.title, entry.text) for entry in entries_of(items)] == [(date(2024, 1, 5), "", "Snow.")]
     assert skips_of(items) == ["empty"]
 
 
 def test_a_page_of_notion_is_one_entry_of_its_date() -> None:
     page = f"Export/Snow {'0a' * 16}.md"
-    items = found_by(
-        Journal(), zipped({page: "# First snow\n\nDate: January 5, 2024\n\nIt snowed.\n", "Export/a.csv": "a,b"})
+    items = read_items(
+        Journal(), zip_source({page: "# First snow\n\nDate: January 5, 2024\n\nIt snowed.\n", "Export/a.csv": "a,b"})
     )
     assert [(entry.title, entry.day, entry.text) for entry in entries_of(items)] == [
         ("First snow", date(2024, 1, 5), "It snowed."),
     ]
     assert skips_of(items) == ["document"]
-    (untitled,) = entries_of(found_by(Journal(), zipped({page: "It snowed."})))
+    (untitled,) = entries_of(read_items(Journal(), zip_source({page: "It snowed."})))
     assert untitled.title == "Snow"
 
 
 def test_notes_may_be_named_for_their_day_in_words() -> None:
-    items = found_by(Journal(), zipped({"January 8th, 2024.md": "Rain.", "Mira, 2024.md": "A name."}))
+    items = read_items(Journal(), zip_source({"January 8th, 2024.md": "Rain.", "Mira, 2024.md": "A name."}))
     assert [entry.day for entry in entries_of(items)] == [date(2024, 1, 8), None]
 
 
@@ -300,7 +300,7 @@ def test_day_ones_own_signs_are_no_words() -> None:
         "creationDate": "2024-01-05T10:00:00Z",
         "text": "It \\- snowed\\. ![](dayone-moment://A1)\n\\#1 C:\\x",
     }
-    items = found_by(DayOne(), given(json.dumps({"metadata": {"version": "1.0"}, "entries": [entry]})))
+    items = read_items(DayOne(), source_of(json.dumps({"metadata": {"version": "1.0"}, "entries": [entry]})))
     assert [entry.text for entry in entries_of(items)] == ["It - snowed. \n#1 C:\\x"]
 
 
@@ -316,8 +316,8 @@ def test_the_zip_of_journey_is_read_by_the_writers_clock() -> None:
         "1-a.json": json.dumps(html | {"date_journal": 1704496000000}), "2-b.json": json.dumps(plain),
         "3-c.json": json.dumps({"text": "", "date_journal": 1, "photos": ["x.jpg"]}), "x.jpg": b"\xff\xd8",
     }  # fmt: skip
-    assert recognize(zipped(members)).name == "journey"
-    items = found_by(Journey(), zipped(members))
+    assert recognize(zip_source(members)).name == "journey"
+    items = read_items(Journey(), zip_source(members))
     first, second = entries_of(items)
     assert (first.day, first.text, first.source_id) == (date(2024, 1, 6), "It snowed.\n\nCold & wet.", "j1")
     assert (second.text, skips_of(items)) == ("Rain <here>", ["media", "media"])
@@ -335,7 +335,7 @@ DOENTRY = """<?xml version="1.0" encoding="UTF-8"?>
 
 def test_day_one_classic_is_read_from_its_folder_and_from_one_entry() -> None:
     folder = "Journal.dayone/entries"
-    source = zipped(
+    source = zip_source(
         {
             f"{folder}/A1.doentry": DOENTRY.format(text="It snowed &amp; I stayed.", uuid="A1"),
             f"{folder}/A2.doentry": DOENTRY.format(text="", uuid="A2"),
@@ -350,7 +350,7 @@ def test_day_one_classic_is_read_from_its_folder_and_from_one_entry() -> None:
     # The writer's day, on the clock of the place.
     assert (entry.text, entry.day, entry.source_id) == ("It snowed & I stayed.", date(2014, 10, 24), "A1")
     assert skips_of(items) == ["media", "empty", "broken", "broken"]
-    entry_file = given(DOENTRY.format(text="Alone", uuid="B"), "B.doentry")
+    entry_file = source_of(DOENTRY.format(text="Alone", uuid="B"), "B.doentry")
     assert recognize(entry_file).name == "day_one"
     assert [entry.text for entry in entries_of(list(read(entry_file)))] == ["Alone"]
 
@@ -359,7 +359,7 @@ def test_a_journal_of_day_one_may_lie_in_a_folder_and_have_its_words_with_their_
     rich = json.dumps({"contents": [{"text": "Two "}, {"attributes": {}, "text": "parts"}], "meta": {}})
     entry = {"creationDate": "2024-01-05T10:00:00Z", "richText": rich, "uuid": "r"}
     journal = json.dumps({"metadata": {"version": "1.0"}, "entries": [entry]})
-    items = list(read(zipped({"Export/Journal.json": journal, "Export/photos/a.jpeg": b"x"})))
+    items = list(read(zip_source({"Export/Journal.json": journal, "Export/photos/a.jpeg": b"x"})))
     assert [entry.text for entry in entries_of(items)] == ["Two parts"]
 
 
@@ -373,24 +373,24 @@ def test_days_under_the_name_of_a_month_are_entries_of_their_own() -> None:
         "2016年4月\n1日 金曜日\nOut.\n",
     }
     for data in diaries:
-        entries = entries_of(list(read(given(data, "daygram.txt"))))
+        entries = entries_of(list(read(source_of(data, "daygram.txt"))))
         assert [(str(entry.day), entry.text) for entry in entries] == [
             ("2016-03-01", "Rained."), ("2016-03-06", "mum called : she is fine\nPancakes."), ("2016-04-01", "Out."),
         ], data  # fmt: skip
-    (entry,) = entries_of(list(read(given("2024-01-05\n\nMarch 2016\n\nwas a good month\n", "diary.txt"))))
+    (entry,) = entries_of(list(read(source_of("2024-01-05\n\nMarch 2016\n\nwas a good month\n", "diary.txt"))))
     assert entry.text == "March 2016\n\nwas a good month"
 
 
 def test_a_weekday_beside_a_date_tells_which_number_is_the_day() -> None:
     for head in ("Saturday, 5/4/2024", "5/4/2024 Saturday"):
-        (entry,) = entries_of(list(read(given(f"{head}\n\nIt rained.\n", "diary.txt"))))
+        (entry,) = entries_of(list(read(source_of(f"{head}\n\nIt rained.\n", "diary.txt"))))
         assert str(entry.day) == "2024-05-04", head
 
 
 def test_templates_links_and_the_day_as_a_title_are_no_words_of_a_vault() -> None:
     items = list(
         read(
-            zipped(
+            zip_source(
                 {
                     "Vault/Daily/2024-02-10.md": "---\nmood: 4\n---\n# 2024-02-10\n\n"
                     "With [[People/Ilse|Ilse]] and [[Ben]].\n![[a.png]]\n",

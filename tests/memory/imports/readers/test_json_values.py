@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from memory.imports.readers.json_values import Unread, loads, values
 from memory.imports.readers.types import ImportRejected, Limits
-from tests.memory.imports.readers.given import given
+from tests.memory.imports.readers.given import source_of
 from tests.table import each_row
 
 TREES: some.SearchStrategy[Any] = some.recursive(
@@ -24,7 +24,7 @@ TREES: some.SearchStrategy[Any] = some.recursive(
 
 
 def values_in(text: str, *paths: str, limits: Limits | None = None) -> list[tuple[str, Any]]:
-    return list(values(given(text, limits=limits), paths))
+    return list(values(source_of(text, limits=limits), paths))
 
 
 @supposing(tree=TREES)
@@ -47,7 +47,7 @@ def test_values_come_from_their_places_in_the_order_of_the_file() -> None:
 
 
 def test_what_stands_aside_is_told_and_not_built() -> None:
-    pairs = values(given('{"contacts": {"list": [1, 2]}, "name": "a"}'), ["name"], aside={"contacts": "settings"})
+    pairs = values(source_of('{"contacts": {"list": [1, 2]}, "name": "a"}'), ["name"], aside={"contacts": "settings"})
     assert list(pairs) == [("contacts", Unread("settings")), ("name", "a")]
 
 
@@ -78,7 +78,7 @@ def test_broken_json_is_refused_with_its_place(text: str, where: str) -> None:
 
 
 def test_what_stands_before_the_break_is_given() -> None:
-    pairs = values(given("[1, 2, x"), ["item"])
+    pairs = values(source_of("[1, 2, x"), ["item"])
     assert [next(pairs)[1], next(pairs)[1]] == [1, 2]
 
 
@@ -89,7 +89,7 @@ def test_the_place_is_found_far_into_a_file() -> None:
 
 
 def test_a_large_file_is_never_held() -> None:
-    source = given("[" + ",".join(['{"mapping": {"text": "你好 hello"}}'] * 20_000) + "]")
+    source = source_of("[" + ",".join(['{"mapping": {"text": "你好 hello"}}'] * 20_000) + "]")
     tracemalloc.start()
     try:
         assert sum(1 for _value in values(source, ["item"])) == 20_000

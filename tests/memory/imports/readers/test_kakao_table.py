@@ -2,7 +2,7 @@
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.types import is_between_people
-from tests.memory.imports.readers.given import given, lines_of, skips_of
+from tests.memory.imports.readers.given import messages_of, skips_of, source_of
 
 TABLE = """\ufeffDate,User,Message
 2024-02-10 00:00:05,"은우","새해 복 많이 받으세요 🙇"
@@ -19,11 +19,11 @@ TABLE = """\ufeffDate,User,Message
 
 
 def test_invitations_and_what_stands_for_pictures_are_nobodys_words() -> None:
-    source = given(TABLE, "KakaoTalk_Chat.csv")
+    source = source_of(TABLE, "KakaoTalk_Chat.csv")
     assert recognize(source).name == "kakao_table"
     assert is_between_people(recognize(source))
     items = list(read(source))
-    assert [(message.speaker, message.text) for message in lines_of(items)] == [
+    assert [(message.speaker, message.text) for message in messages_of(items)] == [
         ("은우", "새해 복 많이 받으세요 🙇"),
         ("Hana Park", '은우야, 너도!\n올해는 "꼭" 여행 가자'),
         ("지민", "사진 찍을게요"),

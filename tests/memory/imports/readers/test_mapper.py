@@ -15,16 +15,16 @@ from memory.imports.readers import read, recognize
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.mapper import MappedFile, guess
 from memory.imports.readers.types import FileSession, ImportRejected, Options, ReaderItem
-from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of, skips_of
+from tests.memory.imports.readers.given import entries_of, fixture, messages_of, read_items, skips_of, source_of
 from tests.table import each_row
 
 
 def read_mapped(data: Any, **corrected: str) -> list[ReaderItem]:
     """The items read with the guessed mapping, or with a corrected one."""
-    source = given(data if isinstance(data, str) else json.dumps(data))
+    source = source_of(data if isinstance(data, str) else json.dumps(data))
     guessed = guess(source)
     assert guessed
-    return found_by(MappedFile(), source, Options(mapping=replace(guessed, **corrected)))
+    return read_items(MappedFile(), source, Options(mapping=replace(guessed, **corrected)))
 
 
 def test_the_guess_finds_records_deep_in_a_file() -> None:
@@ -41,27 +41,27 @@ def test_the_guess_finds_records_deep_in_a_file() -> None:
 
 def test_conversations_stay_apart_and_have_their_titles() -> None:
     source = fixture("character_talks.json")
-    items = found_by(MappedFile(), source, Options(mapping=guess(source)))
+    items = read_items(MappedFile(), source, Options(mapping=guess(source)))
     sessions = [session for session in items if isinstance(session, FileSession)]
     assert [(session.title, len(session.lines), session.where) for session in sessions] == [
         ("The garden", 2, "conversation 1"),
         ("", 1, "conversation 2"),
     ]
-    assert lines_of(items)[1].at == datetime(2024, 1, 5, 21, 5, 9, tzinfo=UTC)
-    assert [message.source_id for message in lines_of(items)] == ["t1", "t2", "t3"]
+    assert messages_of(items)[1].at == datetime(2024, 1, 5, 21, 5, 9, tzinfo=UTC)
+    assert [message.source_id for message in messages_of(items)] == ["t1", "t2", "t3"]
     assert recognize(source).name == "mapped"
 
 
 def test_a_guess_is_never_used_unasked() -> None:
     with pytest.raises(ImportRejected) as rejected:
-        found_by(MappedFile(), fixture("character_talks.json"))
+        read_items(MappedFile(), fixture("character_talks.json"))
     assert rejected.value.code == "ask_mapping"
 
 
 @each_row("flag", ["is_human", "is_user"])
 def test_a_yes_or_no_says_who_speaks(flag: str) -> None:
     items = read_mapped([{flag: True, "text": "Hello there"}, {flag: False, "text": "Good evening"}])
-    assert [(message.speaker, message.role) for message in lines_of(items)] == [
+    assert [(message.speaker, message.role) for message in messages_of(items)] == [
         ("user", "user"),
         ("assistant", "persona"),
     ]
@@ -69,7 +69,7 @@ def test_a_yes_or_no_says_who_speaks(flag: str) -> None:
 
 def test_a_flag_for_bots_says_the_opposite() -> None:
     items = read_mapped([{"is_bot": 1, "text": "Hello there"}, {"is_bot": 0, "text": "Good evening"}], speaker="is_bot")
-    assert [message.role for message in lines_of(items)] == ["persona", "user"]
+    assert [message.role for message in messages_of(items)] == ["persona", "user"]
 
 
 @each_row(
@@ -85,16 +85,16 @@ def test_a_flag_for_bots_says_the_opposite() -> None:
 )
 def test_common_names_leave_no_doubt(record: dict[str, Any]) -> None:
     for data in ([record] * 3, {"a": {"b": [record] * 3}}, {"chats": [{"messages": [record] * 3}]}):
-        guessed = guess(given(json.dumps(data)))
+        guessed = guess(source_of(json.dumps(data)))
         assert guessed
         assert guessed.sure
-        assert [message.text for message in lines_of(read_mapped(data))] == ["Hello there"] * 3
+        assert [message.text for message in messages_of(read_mapped(data))] == ["Hello there"] * 3
 
 
 def test_json_lines_are_records() -> None:
     text = '{"role": "user", "content": "Hello"}\n{"role": "bot", "content": "Hi"}\n{broken\n'
     items = read_mapped(text)
-    assert [message.text for message in lines_of(items)] == ["Hello", "Hi"]
+    assert [message.text for message in messages_of(items)] == ["Hello", "Hi"]
     assert skips_of(items) == ["broken"]
 
 
@@ -113,15 +113,15 @@ def test_records_without_speakers_are_entries() -> None:
 
 
 def test_what_has_no_telling_names_is_guessed_from_values_and_not_sure() -> None:
-    guessed = guess(given(json.dumps([{"x1": "2024-01-05", "x2": "A long line of words that somebody wrote."}])))
+    guessed = guess(source_of(json.dumps([{"x1": "2024-01-05", "x2": "A long line of words that somebody wrote."}])))
     assert guessed
     assert (guessed.text, guessed.at, guessed.sure) == ("x2", "x1", False)
 
 
 def test_a_table_can_be_mapped_too() -> None:
-    source = given("a,b\nAna,Hello there my dear\n", "t.csv")
-    items = found_by(MappedFile(), source, Options(mapping=Mapping(text="2", speaker="1")))
-    assert [message.speaker for message in lines_of(items)] == ["a", "Ana"]
+    source = source_of("a,b\nAna,Hello there my dear\n", "t.csv")
+    items = read_items(MappedFile(), source, Options(mapping=Mapping(text="2", speaker="1")))
+    assert [message.speaker for message in messages_of(items)] == ["a", "Ana"]
 
 
 def test_records_that_are_none_are_told() -> None:
@@ -146,14 +146,16 @@ def test_records_that_are_none_are_told() -> None:
 def test_what_cannot_be_read_is_refused(data: str | bytes, code: str) -> None:
     mapping = None if code == "nothing_found" else Mapping(text="content", speaker="role", records="item")
     with pytest.raises(ImportRejected) as rejected:
-        found_by(MappedFile(), given(data), Options(mapping=mapping))
+        read_items(MappedFile(), source_of(data), Options(mapping=mapping))
     assert rejected.value.code == code
 
 
 def test_nesting_without_end_is_told_or_refused() -> None:
     data = '[{"role": "user", "content": "Hello there"}, {"x": ' + "[" * 5_000
     with pytest.raises(ImportRejected):
-        found_by(MappedFile(), given(data), Options(mapping=Mapping(text="content", speaker="role", records="item")))
+        read_items(
+            MappedFile(), source_of(data), Options(mapping=Mapping(text="content", speaker="role", records="item"))
+        )
 
 
 TEXTS = some.text(some.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(lambda text: bool(text.strip()))
@@ -163,8 +165,8 @@ TEXTS = some.text(some.characters(exclude_categories=["Cs", "Cc"]), min_size=1).
 def test_every_text_comes_out_in_its_order(sessions: list[list[tuple[str, str]]]) -> None:
     data = {"chats": [{"messages": [{"from": name, "text": text} for name, text in session]} for session in sessions]}
     mapping = Mapping(text="text", speaker="from", records="chats.item.messages.item")
-    items = found_by(MappedFile(), given(json.dumps(data)), Options(mapping=mapping))
-    assert [(message.speaker, message.text) for message in lines_of(items)] == [
+    items = read_items(MappedFile(), source_of(json.dumps(data)), Options(mapping=mapping))
+    assert [(message.speaker, message.text) for message in messages_of(items)] == [
         message for session in sessions for message in session
     ]
 
@@ -172,7 +174,7 @@ def test_every_text_comes_out_in_its_order(sessions: list[list[tuple[str, str]]]
 def test_a_long_file_is_read_in_little_memory() -> None:
     words = "It rained, and the day went by. " * 30
     records = ({"role": "user", "content": f"{number} {words}"} for number in range(5_500))
-    source = given("[" + ",".join(json.dumps(record) for record in records) + "]")
+    source = source_of("[" + ",".join(json.dumps(record) for record in records) + "]")
     tracemalloc.start()
     items = MappedFile().read(source, Options(mapping=Mapping(text="content", speaker="role", records="item")))
     message_count = sum(len(session.lines) for session in items if isinstance(session, FileSession))
@@ -185,7 +187,7 @@ def test_a_long_file_is_read_in_little_memory() -> None:
 def test_the_same_words_in_two_talks_are_two_lines() -> None:
     hello = [{"author": "Ana", "text": "Hello"}, {"author": "Mira", "text": "Hi"}]
     items = read_mapped([{"title": "a", "messages": hello}, {"title": "b", "messages": hello}])
-    assert len({message.source_id for message in lines_of(items)}) == 4
+    assert len({message.source_id for message in messages_of(items)}) == 4
 
 
 def test_an_id_says_nothing_of_the_language_of_whoever_reads() -> None:
@@ -220,7 +222,7 @@ def test_a_title_without_words_beneath_it_is_the_entry() -> None:
 )
 def test_who_speaks_is_found_in_what_companions_write(speakers: list[Any], roles: list[str]) -> None:
     items = read_mapped([{"text": f"Hello {number}", **who} for number, who in enumerate(speakers)])
-    assert [message.role for message in lines_of(items)] == roles
+    assert [message.role for message in messages_of(items)] == roles
 
 
 NAMED = ["Ana", "Ben", "阿华", "Dee", "Élodie", "Fay"]
@@ -253,27 +255,27 @@ def test_a_chat_of_six_people_has_its_speaker_proposed(speaker: str, others: dic
         return row
 
     for data in ([record(n) for n in range(24)], {"about": {"name": "Us"}, "messages": [record(n) for n in range(24)]}):
-        source = given(json.dumps(data, ensure_ascii=False))
+        source = source_of(json.dumps(data, ensure_ascii=False))
         mapping = guess(source)
         assert mapping
         assert mapping.speaker == speaker
-        assert {message.speaker for message in lines_of(found_by(MappedFile(), source, Options(mapping=mapping)))} == {
-            *NAMED
-        }
+        assert {
+            message.speaker for message in messages_of(read_items(MappedFile(), source, Options(mapping=mapping)))
+        } == {*NAMED}
         with pytest.raises(ImportRejected) as rejected:
-            found_by(MappedFile(), source, Options(mapping=replace(mapping, speaker="")))
+            read_items(MappedFile(), source, Options(mapping=replace(mapping, speaker="")))
         assert rejected.value.code == "ask_chat_or_notes"
 
 
 def test_a_flag_beside_a_name_says_whose_lines_are_ones_own() -> None:
     rows = [{"who": ["Ben", "Ana"][n % 2], "is_sender": n % 2, "msg": f"Line {n}"} for n in range(6)]
-    assert {(message.speaker, message.role) for message in lines_of(read_mapped(rows))} == {
+    assert {(message.speaker, message.role) for message in messages_of(read_mapped(rows))} == {
         ("Ana", "user"),
         ("Ben", "other"),
     }
     # The name of the chat is a field of both sides' messages.
     partner = [{"StrTalker": "Ben", "IsSender": n % 2, "StrContent": f"Line {n}"} for n in range(6)]
-    assert {(message.speaker, message.role) for message in lines_of(read_mapped(partner))} == {
+    assert {(message.speaker, message.role) for message in messages_of(read_mapped(partner))} == {
         ("user", "user"),
         ("Ben", "other"),
     }
@@ -281,48 +283,55 @@ def test_a_flag_beside_a_name_says_whose_lines_are_ones_own() -> None:
 
 def test_an_id_of_a_person_is_no_id_of_a_message() -> None:
     data = [{"from": {"id": n % 2, "name": "AB"[n % 2]}, "text": f"Line {n}"} for n in range(8)]
-    assert len({message.source_id for message in lines_of(read_mapped(data))}) == 8
+    assert len({message.source_id for message in messages_of(read_mapped(data))}) == 8
 
 
 def test_records_without_speakers_are_asked_about_where_they_may_be_a_chat() -> None:
     data = [{"message": f"See you at {n}", "date": "2024-01-05"} for n in range(5)]
     for kind, code in ((None, "ask_chat_or_notes"), ("chat", "ask_mapping")):
         with pytest.raises(ImportRejected) as rejected:
-            found_by(MappedFile(), given(json.dumps(data)), Options(mapping=guess(given(json.dumps(data))), kind=kind))  # type: ignore[arg-type]
+            read_items(
+                MappedFile(),
+                source_of(json.dumps(data)),
+                Options(mapping=guess(source_of(json.dumps(data))), kind=kind),
+            )  # type: ignore[arg-type]
         assert rejected.value.code == code
-    mine = Options(mapping=guess(given(json.dumps(data))), kind="notes")
-    assert len(entries_of(found_by(MappedFile(), given(json.dumps(data)), mine))) == 5
+    mine = Options(mapping=guess(source_of(json.dumps(data))), kind="notes")
+    assert len(entries_of(read_items(MappedFile(), source_of(json.dumps(data)), mine))) == 5
 
 
 def test_a_table_of_messages_without_speakers_is_no_diary() -> None:
     text = "date,message\n" + "".join(f"2024-01-0{n},See you at {n}\n" for n in range(1, 6))
     with pytest.raises(ImportRejected) as rejected:
-        list(read(given(text, "chat.csv")))
+        list(read(source_of(text, "chat.csv")))
     assert rejected.value.code == "ask_mapping"
     moods = "date,entry,mood\n" + "".join(
         f"2024-01-0{n},It snowed,{'Happy' if n % 2 else 'Sad'}\n" for n in range(1, 6)
     )
-    assert len(entries_of(list(read(given(moods, "diary.csv"))))) == 5
+    assert len(entries_of(list(read(source_of(moods, "diary.csv"))))) == 5
 
 
 def test_ids_of_six_people_are_better_speakers_than_a_flag_and_a_flag_is_better_than_one_id() -> None:
     group = [{"senderUsername": f"wxid_a{n % 6}", "isSend": int(n % 6 == 5), "content": f"Line {n}"} for n in range(18)]
-    assert len({message.speaker for message in lines_of(read_mapped(group))}) == 6
-    assert {message.speaker for message in lines_of(read_mapped(group)) if message.role == "user"} == {"wxid_a5"}
+    assert len({message.speaker for message in messages_of(read_mapped(group))}) == 6
+    assert {message.speaker for message in messages_of(read_mapped(group)) if message.role == "user"} == {"wxid_a5"}
     companion = [{"user_id": 7, "is_user": n % 2 == 0, "text": f"Line {n}"} for n in range(6)]
-    assert [message.role for message in lines_of(read_mapped(companion))] == ["user", "persona"] * 3
+    assert [message.role for message in messages_of(read_mapped(companion))] == ["user", "persona"] * 3
 
 
 def test_a_table_in_chinese_says_who_is_the_owner() -> None:
     rows = [f"2024-01-05 10:0{n},{'我叫小明' if n % 2 else '阿华'},{'是' if n % 2 else '否'},你好{n}" for n in range(6)]
-    items = list(read(given("\n".join(["时间,发送人,是否本人发送,消息内容", *rows]), "a.csv")))
-    assert {(message.speaker, message.role) for message in lines_of(items)} == {("我叫小明", "user"), ("阿华", "other")}
+    items = list(read(source_of("\n".join(["时间,发送人,是否本人发送,消息内容", *rows]), "a.csv")))
+    assert {(message.speaker, message.role) for message in messages_of(items)} == {
+        ("我叫小明", "user"),
+        ("阿华", "other"),
+    }
 
 
 def test_a_name_that_only_the_other_one_has_is_theirs() -> None:
     data = [{"isSelf": True, "msg": "Hi"}, {"isSelf": False, "nick": "Ben", "msg": "Hello"}] * 3
     items = read_mapped(data)
-    assert {(message.speaker, message.role) for message in lines_of(items)} == {("user", "user"), ("Ben", "other")}
+    assert {(message.speaker, message.role) for message in messages_of(items)} == {("user", "user"), ("Ben", "other")}
     assert len([session for session in items if isinstance(session, FileSession)]) == 1
 
 
@@ -337,13 +346,13 @@ def test_short_names_of_fields_are_proposed_and_words_of_two_letters_are_words()
             {"ts": 1718000000123 + number, speaker: 1000 + number % 2, text: words, **others}
             for number, words in enumerate(("ты спишь?", "нет", "и я нет", "ok"))
         ]
-        source = given("\n".join(json.dumps(record, ensure_ascii=False) for record in records))
+        source = source_of("\n".join(json.dumps(record, ensure_ascii=False) for record in records))
         assert recognize(source).name == "mapped", text
         likely = guess(source)
         assert likely is not None
         assert (likely.text, likely.speaker, likely.at) == (text, speaker, "ts")
-        items = found_by(MappedFile(), source, Options(mapping=likely))
-        assert [message.speaker for message in lines_of(items)] == ["1000", "1001", "1000", "1001"]
+        items = read_items(MappedFile(), source, Options(mapping=likely))
+        assert [message.speaker for message in messages_of(items)] == ["1000", "1001", "1000", "1001"]
 
 
 def test_the_other_one_is_named_by_what_stands_above_all_of_it() -> None:
@@ -354,12 +363,12 @@ def test_the_other_one_is_named_by_what_stands_above_all_of_it() -> None:
         {"title": "Chat", "partner": {"name": "Lupita", "id": 7}, "owner": {"name": "Ana"}},
         {"exported": "2024-01-02", "name": "Lupita"},
     ):
-        assert [message.speaker for message in lines_of(read_mapped({**above, "list": messages}))] == [
+        assert [message.speaker for message in messages_of(read_mapped({**above, "list": messages}))] == [
             "Lupita",
             "user",
         ] * 2, above
     several = [{"contact": name, "list": messages} for name in ("Ben", "Cid")]
-    assert {message.speaker for message in lines_of(read_mapped(several))} == {"Ben", "Cid", "user"}
+    assert {message.speaker for message in messages_of(read_mapped(several))} == {"Ben", "Cid", "user"}
 
 
 def test_what_a_program_wrote_among_messages_is_a_notice() -> None:
@@ -369,12 +378,12 @@ def test_what_a_program_wrote_among_messages_is_a_notice() -> None:
         {"sender": "Ben", "text": "Gladly", "type": "text"},
     ]
     items = read_mapped(records)
-    assert [message.text for message in lines_of(items)] == ["Tea?", "Gladly"]
+    assert [message.text for message in messages_of(items)] == ["Tea?", "Gladly"]
     assert skips_of(items) == ["notice"]
 
 
 def test_contacts_are_no_messages() -> None:
     contacts = [{"name": name, "created": "2024-01-02", "email": f"{name}@a.example"} for name in ("Ana", "Ben", "Cid")]
     with pytest.raises(ImportRejected) as refused:
-        recognize(given(json.dumps(contacts)))
+        recognize(source_of(json.dumps(contacts)))
     assert refused.value.code == "unknown_format"

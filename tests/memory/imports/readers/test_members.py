@@ -8,7 +8,7 @@ import pytest
 
 from memory.imports.readers import mapper, read, recognize
 from memory.imports.readers.types import FileSession, ImportRejected, Options, Remembered
-from tests.memory.imports.readers.given import given, lines_of, skips_of, zip_of, zipped
+from tests.memory.imports.readers.given import messages_of, skips_of, source_of, zip_of, zip_source
 
 MEM0 = json.dumps({"results": [{"id": "1", "memory": "Has a cat", "user_id": "ana", "created_at": "2024-01-02"}]})
 ZEP = json.dumps({"edges": [{"uuid": "2", "fact": "Ana lives in Porto", "created_at": "2024-01-02T00:00:00Z"}]})
@@ -32,30 +32,30 @@ def test_a_file_in_a_zip_is_read_by_the_format_that_it_is_of() -> None:
         ({"m.json": MEM0, "z.json": ZEP, "sam.af": AGENT}, "letta", 3, 2),
         ({"chat/talk.txt": KAKAO, "chat/photo.jpg": "\xff\xd8"}, "chatlog", 0, 2),
     ]:
-        source = zipped(files)
+        source = zip_source(files)
         assert recognize(source).name == name or memories == 3, files
         items = list(read(source))
         assert len([memory for memory in items if isinstance(memory, Remembered)]) == memories, files
-        assert len(lines_of(items)) == message_count, files
+        assert len(messages_of(items)) == message_count, files
 
 
 def test_records_in_a_zip_are_asked_about_and_read_as_answered() -> None:
-    source = zipped({"out/settings.json": '{"theme": "dark"}', "out/items.json": RECORDS})
+    source = zip_source({"out/settings.json": '{"theme": "dark"}', "out/items.json": RECORDS})
     with pytest.raises(ImportRejected) as refused:
         list(read(source))
     assert refused.value.code == "ask_mapping"
     items = list(read(source, options=Options(mapping=mapper.guess(source))))
-    assert [(message.speaker, message.text) for message in lines_of(items)] == [("Ana", "Tea?"), ("Ben", "Gladly!")]
+    assert [(message.speaker, message.text) for message in messages_of(items)] == [("Ana", "Tea?"), ("Ben", "Gladly!")]
     assert skips_of(items) == ["unknown"]
 
 
 def test_talks_of_two_files_stay_two_and_what_is_wrong_names_its_file() -> None:
     data = json.dumps([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}])
-    items = list(read(zipped({"a.json": data, "b.json": data})))
+    items = list(read(zip_source({"a.json": data, "b.json": data})))
     sessions = [session for session in items if isinstance(session, FileSession)]
     assert len({session.source_id for session in sessions}) == 2 == len(sessions)
     with pytest.raises(ImportRejected) as refused:
-        list(read(zipped({"a.json": data, "b.json": data[:-5]})))
+        list(read(zip_source({"a.json": data, "b.json": data[:-5]})))
     assert refused.value.where.startswith("b.json")
 
 
@@ -67,4 +67,4 @@ def test_a_zip_of_settings_and_an_empty_one_are_turned_down_by_what_they_hold() 
         (empty.getvalue(), "zip is empty"),
     ]:
         with pytest.raises(ImportRejected, match=sentence):
-            recognize(given(data, "some.zip"))
+            recognize(source_of(data, "some.zip"))

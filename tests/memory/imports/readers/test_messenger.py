@@ -11,7 +11,7 @@ from memory.imports.readers.messenger import Messenger
 from memory.imports.readers.messenger_words import is_notice
 from memory.imports.readers.mojibake import is_garbled, repair
 from memory.imports.readers.types import FileSession, ImportRejected, is_between_people
-from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import messages_of, read_items, skips_of, source_of, zip_source
 from tests.table import each_row
 
 BEGIN = 1_600_000_000_000
@@ -45,10 +45,10 @@ def encrypted_chat(people: Sequence[str], texts: Sequence[tuple[str, str]], name
 
 def test_letters_are_put_right_everywhere() -> None:
     messages = [message_of("Zoë Müller", "à bientôt 😀 “oui”", 2), message_of("José", "你好吗，Ångström", 1)]
-    source = given(chat(["Zoë Müller", "José"], messages, "Zoë Müller"), "message_1.json")
+    source = source_of(chat(["Zoë Müller", "José"], messages, "Zoë Müller"), "message_1.json")
     assert recognize(source).name == "messenger"
     assert is_between_people(Messenger())
-    (session,) = (session for session in found_by(Messenger(), source) if isinstance(session, FileSession))
+    (session,) = (session for session in read_items(Messenger(), source) if isinstance(session, FileSession))
     assert session.title == "Zoë Müller"
     assert [(message.speaker, message.text, message.role) for message in session.lines] == [
         ("José", "你好吗，Ångström", "user"),
@@ -87,7 +87,7 @@ def test_the_zip_holds_all_chats_in_order() -> None:
     earlier = [message_of("Bea", f"earlier {n}", n) for n in (3, 2, 1)]
     tenth = [message_of("Bea", "first of all", -50)]
     top = "ana-facebook/your_facebook_activity/messages/"
-    source = zipped(
+    source = zip_source(
         {
             f"{top}inbox/bea_1/message_1.json": chat(["Bea", "Ana"], later, "Bea", "inbox/bea_1"),
             f"{top}inbox/bea_1/message_2.json": chat(["Bea", "Ana"], earlier, "Bea", "inbox/bea_1"),
@@ -106,7 +106,7 @@ def test_the_zip_holds_all_chats_in_order() -> None:
         "Bea": ["first of all", "earlier 1", "earlier 2", "earlier 3", "later 1", "later 2", "later 3"],
         "Us": ["hi all"],
     }
-    assert {message.speaker: message.role for message in lines_of(items)} == {"Ana": "user", "Bea": "", "Cy": ""}
+    assert {message.speaker: message.role for message in messages_of(items)} == {"Ana": "user", "Bea": "", "Cy": ""}
     assert sorted(skips_of(items)) == ["media", "settings"]
 
 
@@ -115,19 +115,19 @@ def test_whose_zip_it_is_follows_from_its_profile_or_from_who_is_in_all_chats() 
         "Nachrichten/posteingang/bea/message_1.json": chat(["Bea", "Zoë"], [message_of("Zoë", "hallo", 1)], "Bea", "a"),
         "Nachrichten/posteingang/cy/message_1.json": chat(["Cy", "Zoë"], [message_of("Zoë", "servus", 1)], "Cy", "b"),
     }
-    assert {message.role for message in lines_of(list(read(zipped(members))))} == {"user"}
+    assert {message.role for message in messages_of(list(read(zip_source(members))))} == {"user"}
     profile = {"profile_v2": {"name": {"full_name": garble("Bea")}}}
     members |= {"info/profile_information.json": json.dumps(profile)}
-    assert {message.role for message in lines_of(list(read(zipped(members))))} == {""}
+    assert {message.role for message in messages_of(list(read(zip_source(members))))} == {""}
 
 
 def test_the_encrypted_chats_are_read_and_their_letters_left_as_they_are() -> None:
     texts = [("Zoë", "Schön, bis später 😀"), ("Ben", "é")]
     data = encrypted_chat(["Zoë", "Ben"], texts, "Ben_12")
-    assert recognize(given(data, "Ben_12.json")).name == "messenger"
+    assert recognize(source_of(data, "Ben_12.json")).name == "messenger"
     items = list(
         read(
-            zipped(
+            zip_source(
                 {
                     "Ben_12.json": data,
                     "Cy_3.json": encrypted_chat(["Zoë", "Cy"], texts[:1], "Cy_3"),
@@ -136,7 +136,7 @@ def test_the_encrypted_chats_are_read_and_their_letters_left_as_they_are() -> No
             )
         )
     )
-    assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == [
+    assert [(message.speaker, message.text, message.role) for message in messages_of(items)] == [
         ("Zoë", "Schön, bis später 😀", "user"),
         ("Ben", "é", ""),
         ("Zoë", "Schön, bis später 😀", "user"),
@@ -157,8 +157,8 @@ def test_what_nobody_said_is_left_out() -> None:
         message_of("Bea", "look at that!", 2, photos=[{"uri": "messages/1.jpg"}]),
         {"sender_name": "Bea", "timestamp_ms": BEGIN, "share": {"link": "https://example.org/a"}},
     ]
-    items = found_by(Messenger(), given(chat(["Bea", "Ana"], messages, "Bea")))
-    assert [message.text for message in lines_of(items)] == ["https://example.org/a", "look at that!"]
+    items = read_items(Messenger(), source_of(chat(["Bea", "Ana"], messages, "Bea")))
+    assert [message.text for message in messages_of(items)] == ["https://example.org/a", "look at that!"]
     assert sorted(skips_of(items)) == ["deleted", *["media"] * 2, *["notice"] * 6]
 
 
@@ -181,14 +181,16 @@ def test_notices_are_known_in_other_languages_and_words_are_none() -> None:
 
 def test_damaged_and_empty_files() -> None:
     empty = chat(["Bea", "Ana"], [], "Bea")
-    assert recognize(given(empty)).name == "messenger"
+    assert recognize(source_of(empty)).name == "messenger"
     with pytest.raises(ImportRejected) as rejected:
-        list(read(given(empty)))
+        list(read(source_of(empty)))
     assert rejected.value.code == "nothing_found"
     with pytest.raises(ImportRejected) as rejected:
         list(
             read(
-                zipped({"messages/inbox/b/message_1.json": chat(["A", "B"], [message_of("A", "x", 1)] * 2, "B")[:-60]})
+                zip_source(
+                    {"messages/inbox/b/message_1.json": chat(["A", "B"], [message_of("A", "x", 1)] * 2, "B")[:-60]}
+                )
             )
         )
     assert (rejected.value.code, "message_1.json" in rejected.value.where) == ("not_json", True)
@@ -199,7 +201,7 @@ def test_damaged_and_empty_files() -> None:
             "threadName": "A",
         }
     )
-    assert skips_of(list(read(given(strange)))) == ["broken", "empty"]
+    assert skips_of(list(read(source_of(strange)))) == ["broken", "empty"]
 
 
 def test_what_others_put_on_the_network_is_not_said_by_who_shares_it() -> None:
@@ -213,18 +215,19 @@ def test_what_others_put_on_the_network_is_not_said_by_who_shares_it() -> None:
             ]
         )
     ]
-    items = found_by(Messenger(), given(chat(["Bea", "Ana"], messages, "Bea")))
-    assert [message.text for message in lines_of(items)] == ["https://example.org/recipe"]
+    items = read_items(Messenger(), source_of(chat(["Bea", "Ana"], messages, "Bea")))
+    assert [message.text for message in messages_of(items)] == ["https://example.org/recipe"]
     assert skips_of(items) == ["media", "media"]
 
 
 def test_messages_of_one_moment_stay_in_the_order_of_the_kind_of_file() -> None:
     at_once = encrypted_chat(["Omar", "Minh"], [("Minh", "first"), ("Omar", "second")], "Omar_8")
     at_once = at_once.replace(str(BEGIN + 60_000), str(BEGIN))
-    assert [message.text for message in lines_of(found_by(Messenger(), given(at_once)))] == ["first", "second"]
+    assert [message.text for message in messages_of(read_items(Messenger(), source_of(at_once)))] == ["first", "second"]
     messages = [message_of("Omar", "second", 1), message_of("Minh", "first", 1)]
     assert [
-        message.text for message in lines_of(found_by(Messenger(), given(chat(["Omar", "Minh"], messages, "Omar"))))
+        message.text
+        for message in messages_of(read_items(Messenger(), source_of(chat(["Omar", "Minh"], messages, "Omar"))))
     ] == [
         "first",
         "second",

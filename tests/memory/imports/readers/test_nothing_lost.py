@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 from memory.imports.readers import format_named, recognize
 from memory.imports.readers.types import FileSession, Limits, Options
 from memory.imports.readers.whatsapp_words import ATTACHED, BEHIND, CALL, DELETED, EDITED, MEDIA, NOTHING, PLACE, POLL
-from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of
+from tests.memory.imports.readers.given import messages_of, read_items, skips_of, source_of
 from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
 
 # Any text, except characters that a text file cannot distinguish from its own layout.
@@ -39,11 +39,11 @@ def test_every_line_of_a_thousand_talks_comes_back(name: str, render: Render, me
 def check_comes_back(name: str, render: Render, messages: list[Spoken]) -> None:
     assume(name != "transcript" or not any(_begins_like_speech(message.text) for message in messages))
     assume(name != "whatsapp" or not any(_is_placeholder(message.text) for message in messages))
-    items = found_by(format_named(name), given(render(messages)), CHAT)
-    assert [message.text for message in lines_of(items)] == [message.text for message in messages]
+    items = read_items(format_named(name), source_of(render(messages)), CHAT)
+    assert [message.text for message in messages_of(items)] == [message.text for message in messages]
     assert skips_of(items) == []
-    assert [message.role in ("user", "") for message in lines_of(items) if message.role] == [
-        expected.by_user for expected, message in zip(messages, lines_of(items), strict=True) if message.role
+    assert [message.role in ("user", "") for message in messages_of(items) if message.role] == [
+        expected.by_user for expected, message in zip(messages, messages_of(items), strict=True) if message.role
     ]
 
 
@@ -62,7 +62,7 @@ def _is_placeholder(text: str) -> bool:
 def test_the_same_file_gives_the_same_ids(name: str, render: Render) -> None:
     data = render([Spoken(True, "Hello"), Spoken(False, "Hello"), Spoken(True, "Hello"), Spoken(True, "Hello")])
     options = Options(day_first=None)
-    first, second = (lines_of(found_by(format_named(name), given(data), options)) for _ in range(2))
+    first, second = (messages_of(read_items(format_named(name), source_of(data), options)) for _ in range(2))
     assert [message.source_id for message in first] == [message.source_id for message in second]
     assert len({message.source_id for message in first}) == 4
 
@@ -70,24 +70,24 @@ def test_the_same_file_gives_the_same_ids(name: str, render: Render) -> None:
 @FORMATS
 def test_the_format_is_recognised(name: str, render: Render) -> None:
     messages = [Spoken(True, "Good morning."), Spoken(False, "Good morning, Ana."), Spoken(True, "I had a dream.")] * 3
-    assert recognize(given(render(messages))).name == name
+    assert recognize(source_of(render(messages))).name == name
 
 
 @FORMATS
 def test_a_long_talk_comes_in_pieces_that_belong_together(name: str, render: Render) -> None:
     messages = [Spoken(bool(number % 2), f"Line {number}") for number in range(25)]
-    items = found_by(format_named(name), given(render(messages), limits=Limits(talk_lines=10)))
+    items = read_items(format_named(name), source_of(render(messages), limits=Limits(talk_lines=10)))
     sessions = [session for session in items if isinstance(session, FileSession)]
     assert [len(session.lines) for session in sessions] == [10, 10, 5]
     assert len({(session.source_id, session.title) for session in sessions}) == 1
-    assert [message.text for message in lines_of(items)] == [message.text for message in messages]
+    assert [message.text for message in messages_of(items)] == [message.text for message in messages]
 
 
 @FORMATS
 def test_a_line_longer_than_a_message_is_told(name: str, render: Render) -> None:
     messages = [Spoken(True, "Short."), Spoken(False, "长" * 400), Spoken(True, "Short again."), Spoken(False, "Good.")]
-    items = found_by(format_named(name), given(render(messages), limits=Limits(message_bytes=1000)))
-    assert [message.text for message in lines_of(items)] == ["Short.", "Short again.", "Good."]
+    items = read_items(format_named(name), source_of(render(messages), limits=Limits(message_bytes=1000)))
+    assert [message.text for message in messages_of(items)] == ["Short.", "Short again.", "Good."]
     assert skips_of(items) == ["too_long"]
 
 
@@ -100,6 +100,6 @@ def test_every_format_is_read_in_every_encoding(name: str, render: Render, encod
         Spoken(True, "和小黑一起。"),
     ]
     data = render(messages * 2).decode().encode(encoding)
-    assert [message.text for message in lines_of(found_by(format_named(name), given(data)))] == [
+    assert [message.text for message in messages_of(read_items(format_named(name), source_of(data)))] == [
         message.text for message in messages * 2
     ]

@@ -5,12 +5,12 @@ from typing import Any
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.types import FileSession, ReaderItem
-from tests.memory.imports.readers.given import FILES, fixture, given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import FILES, fixture, messages_of, skips_of, source_of, zip_source
 from tests.table import each_row
 
 
 def roles_and_texts(items: list[ReaderItem]) -> list[tuple[str, str]]:
-    return [(message.role, message.text) for message in lines_of(items)]
+    return [(message.role, message.text) for message in messages_of(items)]
 
 
 READ = {
@@ -45,7 +45,7 @@ def test_what_was_said_is_read_and_the_rest_is_told(name: str) -> None:
     assert recognize(source).name == name
     items = list(read(source))
     assert (roles_and_texts(items), skips_of(items)) == READ[name]
-    assert len({message.source_id for message in lines_of(items)}) == len(lines_of(items))
+    assert len({message.source_id for message in messages_of(items)}) == len(messages_of(items))
 
 
 @each_row(
@@ -53,7 +53,7 @@ def test_what_was_said_is_read_and_the_rest_is_told(name: str) -> None:
     [("deepseek", "conversations.json"), ("gemini", "Takeout/My Activity/Gemini Apps/MyActivity.json")],
 )
 def test_the_zip_is_read_as_the_file_in_it(name: str, member: str) -> None:
-    source = zipped({member: (FILES / f"{name}.json").read_bytes(), "user.json": "{}"})
+    source = zip_source({member: (FILES / f"{name}.json").read_bytes(), "user.json": "{}"})
     assert recognize(source).name == name
     items = list(read(source))
     assert roles_and_texts(items) == READ[name][0]
@@ -62,8 +62,8 @@ def test_the_zip_is_read_as_the_file_in_it(name: str, member: str) -> None:
 
 def test_a_takeout_of_gemini_is_put_in_order_and_questions_stay_before_their_answers() -> None:
     activities = json.loads((FILES / "gemini.json").read_bytes())
-    assert roles_and_texts(list(read(given(json.dumps(activities[::-1]))))) == READ["gemini"][0]
-    assert [role for role, _text in roles_and_texts(list(read(given(json.dumps(activities[:1])))))] == [
+    assert roles_and_texts(list(read(source_of(json.dumps(activities[::-1]))))) == READ["gemini"][0]
+    assert [role for role, _text in roles_and_texts(list(read(source_of(json.dumps(activities[:1])))))] == [
         "user",
         "persona",
     ]
@@ -87,7 +87,7 @@ def takeout(prompts: list[str], minutes: list[int], header: str = "Gemini Apps")
 
 @each_row("minutes", [[5, 5, 3], [5, 5, 5], [5, 3, 3]])
 def test_prompts_of_one_time_keep_the_order_of_a_file_that_goes_back(minutes: list[int]) -> None:
-    turns = roles_and_texts(list(read(given(takeout(["Prompted C", "Prompted B", "Prompted A"], minutes)))))
+    turns = roles_and_texts(list(read(source_of(takeout(["Prompted C", "Prompted B", "Prompted A"], minutes)))))
     assert [text for _role, text in turns] == ["A", "Answer 2", "B", "Answer 1", "C", "Answer 0"]
 
 
@@ -111,7 +111,7 @@ def test_a_takeout_in_another_language_is_read_without_the_words_around_a_prompt
     prompts = ["Wie heißt der Hund?", "What is it?", "什么时候下雨？"]
     activities = takeout([wrapped.format(text) for text in prompts], [9, 6, 3], header)
     other = json.dumps([{"header": "Search", "title": "Searched for Gemini", "time": "2024-05-01T10:00:00Z"}])
-    source = zipped({member: activities, "Takeout/My Activity/Search/MyActivity.json": other})
+    source = zip_source({member: activities, "Takeout/My Activity/Search/MyActivity.json": other})
     assert recognize(source).name == "gemini"
     items = list(read(source))
     assert [text for role, text in roles_and_texts(items) if role == "user"] == prompts[::-1]
@@ -120,12 +120,12 @@ def test_a_takeout_in_another_language_is_read_without_the_words_around_a_prompt
 
 def test_words_that_a_person_begins_with_are_not_taken_off() -> None:
     prompts = ["What is rain?", "What is snow?", "What is hail?"]
-    turns = roles_and_texts(list(read(given(takeout(prompts, [3, 2, 1], "Gemini-Apps")))))
+    turns = roles_and_texts(list(read(source_of(takeout(prompts, [3, 2, 1], "Gemini-Apps")))))
     assert [text for role, text in turns if role == "user"] == prompts[::-1]
 
 
 def test_who_speaks_is_named_and_when_is_told_where_the_file_says_it() -> None:
-    *_others, look, cat = lines_of(list(read(fixture("role_messages.json"))))
+    *_others, look, cat = messages_of(list(read(fixture("role_messages.json"))))
     assert (cat.speaker, cat.at, look.at and look.at.isoformat()) == ("Mira", None, "2024-01-05T21:30:00+00:00")
     (session,) = (session for session in read(fixture("character_ai.json")) if isinstance(session, FileSession))
     assert (session.title, session.source_id) == ("Mira", "x-1")
@@ -159,9 +159,9 @@ PAIR = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]
     ],
 )
 def test_messages_with_roles_are_read_however_they_are_put_together(data: str, session_count: int) -> None:
-    source = given(data, "talks.jsonl")
+    source = source_of(data, "talks.jsonl")
     assert recognize(source).name == "role_messages"
     items = list(read(source))
     assert roles_and_texts(items) == [("user", "Hi"), ("persona", "Hello")] * session_count
     assert len({session.source_id for session in items if isinstance(session, FileSession)}) == session_count
-    assert len({message.source_id for message in lines_of(items)}) == 2 * session_count
+    assert len({message.source_id for message in messages_of(items)}) == 2 * session_count

@@ -8,7 +8,7 @@ import pytest
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.types import ImportRejected, ReaderItem, Remembered
-from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import messages_of, skips_of, source_of, zip_source
 from tests.table import each_row
 
 
@@ -17,7 +17,7 @@ def memory_rows(items: list[ReaderItem]) -> list[tuple[str, str, date | None]]:
 
 
 def of(data: Any, name: str = "file.json") -> tuple[str, list[ReaderItem]]:
-    source = given(data if isinstance(data, str) else json.dumps(data, ensure_ascii=False), name)
+    source = source_of(data if isinstance(data, str) else json.dumps(data, ensure_ascii=False), name)
     return recognize(source).name, list(read(source))
 
 
@@ -66,7 +66,7 @@ def test_an_agent_of_letta_brings_its_blocks_its_archive_and_what_was_said(data:
         ("companion", "I am Sam.", None),
         *(others if data is not BEFORE else []),
     ]
-    assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == [
+    assert [(message.speaker, message.text, message.role) for message in messages_of(items)] == [
         ("user", "I love tea", "user"),
         ("Sam", "Which tea?", "persona"),
         ("user", "Green", "user"),
@@ -96,7 +96,7 @@ def test_a_dump_of_mem0_is_memories(data: Any) -> None:
     assert name == "mem0"
     assert memory_rows(items) == [("food", "Loves green tea", date(2024, 7, 26))]
     assert skips_of(items) in (["empty"], ["broken"])
-    assert lines_of(items) == []
+    assert messages_of(items) == []
 
 
 EDGES = [
@@ -121,7 +121,7 @@ def test_a_dump_of_zep_is_memories_and_what_was_said() -> None:
     for whole in ({"sessions": [session]}, [session], session):
         name, items = of(whole)
         assert name == "zep", whole
-        assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == [
+        assert [(message.speaker, message.text, message.role) for message in messages_of(items)] == [
             ("Ana", "I moved", "user"),
             ("assistant", "Where to?", "persona"),
         ]
@@ -148,12 +148,12 @@ def test_replika_brings_messages_and_its_diary_is_what_it_kept() -> None:
         "diary.csv": "Date,Title,Text\n2024-01-05,Tea,Today Ana told me of tea.\n",
     }
     for source in (
-        zipped(members), zipped(as_csv, "replika-export.zip"),
-        given(json.dumps({"messages": CHAT, "diary": DIARY}), "data.json"),
+        zip_source(members), zip_source(as_csv, "replika-export.zip"),
+        source_of(json.dumps({"messages": CHAT, "diary": DIARY}), "data.json"),
     ):  # fmt: skip
         assert recognize(source).name == "replika"
         items = list(read(source))
-        assert [(message.text, message.role) for message in lines_of(items)] == [
+        assert [(message.text, message.role) for message in messages_of(items)] == [
             ("Hello", "user"),
             ("Hi Ana", "persona"),
         ]

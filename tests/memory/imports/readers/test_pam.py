@@ -19,7 +19,7 @@ from memory.imports.readers.pam_hashes import Checksum, content_hash, fits
 from memory.imports.readers.pam_writing import PamExport, write
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import FileMessage, FileSession, ImportRejected, ReaderItem, Remembered, Role, Skipped
-from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
 from tests.memory.imports.readers.schema import faults
 from tests.table import each_row
 
@@ -36,14 +36,14 @@ def memories_of(items: list[ReaderItem]) -> list[Remembered]:
 
 
 def whole() -> Source:
-    return zipped(
+    return zip_source(
         {"pam/memory-store.json": STORE, "pam/conversations/c1.json": CONVERSATION, "pam/embeddings.json": "{}"}
     )
 
 
 def rejection(source: Source) -> ImportRejected:
     with pytest.raises(ImportRejected) as rejected:
-        found_by(PortableMemory(), source)
+        read_items(PortableMemory(), source)
     return rejected.value
 
 
@@ -51,7 +51,7 @@ def rejection(source: Source) -> ImportRejected:
 
 
 def test_memories_come_with_all_that_is_said_of_them() -> None:
-    first, second = memories_of(found_by(PortableMemory(), fixture("pam_store.json")))
+    first, second = memories_of(read_items(PortableMemory(), fixture("pam_store.json")))
     assert (first.text, first.type, first.source_id) == ("Likes green tea in the morning.", "preference", "m1")
     assert (first.day, first.confidence) == (date(2025, 12, 1), 0.9)
     assert first.rest["metadata"] == {"language": "en", "heard": [1, 2]}
@@ -61,7 +61,7 @@ def test_memories_come_with_all_that_is_said_of_them() -> None:
 
 
 def test_what_was_retracted_is_left_out_and_missing_conversations_are_told() -> None:
-    assert skips_of(found_by(PortableMemory(), fixture("pam_store.json"))) == ["deleted", "broken", "broken"]
+    assert skips_of(read_items(PortableMemory(), fixture("pam_store.json"))) == ["deleted", "broken", "broken"]
 
 
 def read_altered_store(*changes: tuple[str, str]) -> list[ReaderItem]:
@@ -69,7 +69,7 @@ def read_altered_store(*changes: tuple[str, str]) -> list[ReaderItem]:
     for before, after in changes:
         assert before in text
         text = text.replace(before, after, 1)
-    return found_by(PortableMemory(), given(text))
+    return read_items(PortableMemory(), source_of(text))
 
 
 def test_what_does_not_fit_its_hash_is_read_and_told() -> None:
@@ -98,7 +98,7 @@ def test_a_checksum_that_would_take_too_much_room_is_not_held_against_the_file()
 
 
 def test_a_conversation_is_its_last_branch() -> None:
-    items = found_by(PortableMemory(), fixture("pam_conversation.json"))
+    items = read_items(PortableMemory(), fixture("pam_conversation.json"))
     (session,) = (session for session in items if isinstance(session, FileSession))
     assert (session.title, session.source_id) == ("Tea", "c1")
     assert [(message.speaker, message.role, message.text) for message in session.lines] == [
@@ -110,8 +110,8 @@ def test_a_conversation_is_its_last_branch() -> None:
 
 
 def test_a_zip_brings_memories_and_conversations() -> None:
-    items = found_by(PortableMemory(), whole())
-    assert (len(memories_of(items)), len(lines_of(items))) == (2, 3)
+    items = read_items(PortableMemory(), whole())
+    assert (len(memories_of(items)), len(messages_of(items))) == (2, 3)
     assert skips_of(items) == ["deleted", "broken", "settings", "not_chosen", "thinking", "media", "document"]
 
 
@@ -127,7 +127,7 @@ def test_messages_that_answer_each_other_in_a_circle_end() -> None:
     ]
     messages.append({"id": "4", "parent_id": "1", "role": "user", "content": {"text": "x"}})
     document = {"schema": "portable-ai-memory-conversation", "schema_version": "1.0", "messages": messages}
-    assert len(lines_of(found_by(PortableMemory(), given(json.dumps(document))))) == 4
+    assert len(messages_of(read_items(PortableMemory(), source_of(json.dumps(document))))) == 4
 
 
 @each_row(
@@ -142,28 +142,28 @@ def test_messages_that_answer_each_other_in_a_circle_end() -> None:
     ],
 )
 def test_what_is_no_store_is_refused(data: str | bytes, code: str) -> None:
-    assert rejection(given(data)).code == code
+    assert rejection(source_of(data)).code == code
 
 
 def test_a_zip_without_a_store_is_refused() -> None:
-    assert rejection(zipped({"conversations/c1.json": CONVERSATION})).code == "member_missing"
+    assert rejection(zip_source({"conversations/c1.json": CONVERSATION})).code == "member_missing"
 
 
 @each_row("encoding", ["utf-16", "gbk"])
 def test_a_store_in_another_encoding_is_read(encoding: str) -> None:
-    assert len(memories_of(found_by(PortableMemory(), given(STORE.encode(encoding))))) == 2
+    assert len(memories_of(read_items(PortableMemory(), source_of(STORE.encode(encoding))))) == 2
 
 
 def test_memories_that_are_none_are_told() -> None:
     memories = [3, {"content": 5}, {"content": " "}, {"content": "x" * 70_000}, {"content": "kept", "confidence": 7}]
     document = {"schema": "portable-ai-memory", "schema_version": "1.0", "memories": memories}
-    items = found_by(PortableMemory(), given(json.dumps(document)))
+    items = read_items(PortableMemory(), source_of(json.dumps(document)))
     assert skips_of(items) == ["broken", "broken", "empty", "too_long"]
     assert [memory.text for memory in memories_of(items)] == ["kept"]
 
 
 def test_a_count_that_does_not_fit_is_told() -> None:
-    items = found_by(PortableMemory(), given(STORE.replace('"total_memories": 3', '"total_memories": 5')))
+    items = read_items(PortableMemory(), source_of(STORE.replace('"total_memories": 3', '"total_memories": 5')))
     assert "memories in the file: 5" in [skip.where for skip in items if isinstance(skip, Skipped)]
 
 
@@ -189,7 +189,7 @@ def faults_of(data: bytes) -> list[str]:
 
 
 def read_and_written() -> bytes:
-    items = found_by(PortableMemory(), whole())
+    items = read_items(PortableMemory(), whole())
     return write_store(memories_of(items), [session for session in items if isinstance(session, FileSession)])
 
 
@@ -204,8 +204,8 @@ def test_what_is_written_fits_the_schemas() -> None:
 
 
 def test_what_is_written_is_read_again_as_it_was() -> None:
-    before = found_by(PortableMemory(), whole())
-    again = found_by(PortableMemory(), given(read_and_written()))
+    before = read_items(PortableMemory(), whole())
+    again = read_items(PortableMemory(), source_of(read_and_written()))
     assert [(m.text, m.type, m.day, m.confidence, m.source_id) for m in memories_of(again)] == [
         (m.text, m.type, m.day, m.confidence, m.source_id) for m in memories_of(before)
     ]
@@ -214,8 +214,10 @@ def test_what_is_written_is_read_again_as_it_was() -> None:
             name: value for name, value in old.rest.items() if name != "content_hash"
         }
     assert [
-        (message.speaker, message.role, message.text, message.at, message.source_id) for message in lines_of(again)
-    ] == [(message.speaker, message.role, message.text, message.at, message.source_id) for message in lines_of(before)]
+        (message.speaker, message.role, message.text, message.at, message.source_id) for message in messages_of(again)
+    ] == [
+        (message.speaker, message.role, message.text, message.at, message.source_id) for message in messages_of(before)
+    ]
 
 
 def test_writing_the_same_gives_the_same_bytes() -> None:
@@ -256,7 +258,7 @@ def test_a_memory_without_words_cannot_be_written() -> None:
 def test_an_empty_export_is_one() -> None:
     data = write_store([], [])
     assert faults_of(data) == []
-    assert found_by(PortableMemory(), given(data)) == []
+    assert read_items(PortableMemory(), source_of(data)) == []
 
 
 def long_talk(pieces: int) -> Iterator[FileSession]:
@@ -292,10 +294,10 @@ def test_whatever_is_written_comes_back(memories: list[str], chats: list[list[tu
         for number, messages in enumerate(chats)
     ]
     data = write_store(memory_items, sessions)
-    items = found_by(PortableMemory(), given(data))
+    items = read_items(PortableMemory(), source_of(data))
     assert faults_of(data) == []
     assert [memory.text for memory in memories_of(items)] == memories
-    assert [(message.role, message.speaker, message.text) for message in lines_of(items)] == [
+    assert [(message.role, message.speaker, message.text) for message in messages_of(items)] == [
         message for chat in chats for message in chat
     ]
 

@@ -13,7 +13,7 @@ from memory.imports.readers import content_ids, format_named, recognize
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.mapper import guess
 from memory.imports.readers.types import Card, FileSession, ImportRejected, Options, ReaderItem
-from tests.memory.imports.readers.given import FILES, entries_of, found_by, given, lines_of, zipped
+from tests.memory.imports.readers.given import FILES, entries_of, messages_of, read_items, source_of, zip_source
 from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
 from tests.table import each_row
 
@@ -83,18 +83,18 @@ EXPORTS = [
 
 def read_confirmed(name: str, data: str | bytes, file: str = "file") -> list[ReaderItem]:
     """The items read when a person confirms the guess."""
-    source = given(data, file)
+    source = source_of(data, file)
     mapping = guess(source) if name in ("mapped", "table") else None
     try:
-        return found_by(format_named(name), source, Options(mapping=mapping))
+        return read_items(format_named(name), source, Options(mapping=mapping))
     except ImportRejected as rejected:
         if rejected.code not in ("ask_day_first", "ask_chat_or_notes"):
             raise
-        return found_by(format_named(name), source, Options(day_first=True, mapping=mapping, kind="chat"))
+        return read_items(format_named(name), source, Options(day_first=True, mapping=mapping, kind="chat"))
 
 
 def ids(items: list[ReaderItem]) -> list[str]:
-    return [message.source_id for message in lines_of(items)] + [entry.source_id for entry in entries_of(items)]
+    return [message.source_id for message in messages_of(items)] + [entry.source_id for entry in entries_of(items)]
 
 
 @each_row("turned", [False, True], ids=["oldest first", "newest first"])
@@ -160,8 +160,8 @@ def test_a_newer_talk_on_top_leaves_the_ids_of_undated_ones(name: str) -> None:
 def test_an_earlier_export_or_a_branch_in_the_same_zip_has_the_same_ids(
     name: str, render: Any, files: tuple[str, str]
 ) -> None:
-    chats = zipped({files[0]: render(SAID), files[1]: render(SAID[:6])})
-    source_ids = ids(found_by(format_named(name), chats))
+    chats = zip_source({files[0]: render(SAID), files[1]: render(SAID[:6])})
+    source_ids = ids(read_items(format_named(name), chats))
     assert len(source_ids) == len(SAID) + 6
     assert len({*source_ids}) == len(SAID)
 
@@ -186,7 +186,7 @@ def test_an_id_of_the_file_can_be_stored_whatever_is_in_it() -> None:
     for some in (rows, [{"id": row["id"], "date": row["date"], "text": "It rained all day."} for row in rows]):
         data = "\n".join(map(json.dumps, some))
         mapping = Mapping("text", "from" if "from" in some[0] else "", "date", source_id="id")
-        source_ids = ids(found_by(format_named("mapped"), given(data), Options(mapping=mapping)))
+        source_ids = ids(read_items(format_named("mapped"), source_of(data), Options(mapping=mapping)))
         assert [source_id.encode() for source_id in source_ids] == [f"?{n}".encode() for n in range(4)]
 
 
@@ -207,7 +207,7 @@ def read_in(language: str, name: str, data: bytes, file: str) -> list[ReaderItem
 @each_row("path", sorted(FILES.iterdir()), ids=lambda path: path.name)
 def test_a_file_says_the_same_in_every_language_of_the_reader(path: Path) -> None:
     data = path.read_bytes()
-    name = recognize(given(data, path.name)).name
+    name = recognize(source_of(data, path.name)).name
     for file in (path.name, ""):
         assert read_in("en", name, data, file) == read_in("zh-hans", name, data, file)
 

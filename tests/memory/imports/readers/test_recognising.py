@@ -7,7 +7,7 @@ import pytest
 from memory.imports.readers import FORMATS, format_named, read, speakers
 from memory.imports.readers.reasons import REJECTIONS, SKIPS
 from memory.imports.readers.types import FileMessage, FileSession, ImportRejected, Role, Skipped
-from tests.memory.imports.readers.given import fixture, given, lines_of
+from tests.memory.imports.readers.given import fixture, messages_of, source_of
 from tests.table import each_row
 
 
@@ -31,12 +31,12 @@ def test_formats_have_names_of_their_own_and_words_for_people() -> None:
 
 
 def test_a_file_is_read_as_what_it_is() -> None:
-    assert len(lines_of(list(read(fixture("telegram_chat.json"))))) == 5
+    assert len(messages_of(list(read(fixture("telegram_chat.json"))))) == 5
 
 
 def test_a_file_in_which_there_is_nothing_is_refused() -> None:
     with pytest.raises(ImportRejected) as rejected:
-        list(read(given("[]"), format_named("chatgpt")))
+        list(read(source_of("[]"), format_named("chatgpt")))
     assert rejected.value.code == "nothing_found"
 
 
@@ -44,7 +44,7 @@ def test_a_file_in_which_there_is_nothing_is_refused() -> None:
 def test_a_look_at_a_strange_file_is_quick(data: str) -> None:
     begin = time.monotonic()
     for form in FORMATS:
-        assert 0 <= form.resembles(given(data).sample) <= 1
+        assert 0 <= form.resembles(source_of(data).sample) <= 1
     assert time.monotonic() - begin < 3
 
 

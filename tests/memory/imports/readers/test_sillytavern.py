@@ -9,7 +9,7 @@ import pytest
 from memory.imports.readers import recognize
 from memory.imports.readers.sillytavern import SillyTavern, send_date
 from memory.imports.readers.types import FileSession, ImportRejected, Skipped
-from tests.memory.imports.readers.given import fixture, found_by, given, lines_of, zipped
+from tests.memory.imports.readers.given import fixture, messages_of, read_items, source_of, zip_source
 from tests.table import each_row
 
 MESSAGE = {"name": "Mira", "is_user": False, "send_date": "June 19, 2023 2:20pm", "mes": "Hello"}
@@ -20,8 +20,8 @@ def rows(*messages: dict[str, Any]) -> str:
 
 
 def test_a_chat_is_read() -> None:
-    items = found_by(SillyTavern(), fixture("sillytavern.jsonl"))
-    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
+    items = read_items(SillyTavern(), fixture("sillytavern.jsonl"))
+    assert [(message.speaker, message.role, message.text) for message in messages_of(items)] == [
         ("Mira", "persona", "*waves* Hello, {{user}}."),
         ("Ana", "user", "Hi, I brought tea.\nTwo cups."),
         ("Mira", "persona", "Thank you."),
@@ -58,26 +58,26 @@ def test_what_is_no_date_is_none(value: Any) -> None:
 
 
 def test_a_chat_without_a_header_is_read() -> None:
-    items = found_by(SillyTavern(), given(rows({"name": "Ana", "is_user": True, "mes": "Hi"})))
-    assert [message.text for message in lines_of(items)] == ["Hi"]
+    items = read_items(SillyTavern(), source_of(rows({"name": "Ana", "is_user": True, "mes": "Hi"})))
+    assert [message.text for message in messages_of(items)] == ["Hi"]
 
 
 def test_a_chat_of_chub_is_read() -> None:
     data = rows({"user_name": "Ana"}, {"name": "Mira", "is_user": False, "mes": {"message": "Hello"}})
-    assert [message.text for message in lines_of(found_by(SillyTavern(), given(data)))] == ["Hello"]
+    assert [message.text for message in messages_of(read_items(SillyTavern(), source_of(data)))] == ["Hello"]
 
 
 def test_a_group_keeps_everybody() -> None:
     data = rows({"user_name": "Ana"}, *({"name": name, "is_user": False, "mes": "Hi"} for name in ("Mira", "Ben")))
-    assert [message.speaker for message in lines_of(found_by(SillyTavern(), given(data)))] == ["Mira", "Ben"]
+    assert [message.speaker for message in messages_of(read_items(SillyTavern(), source_of(data)))] == ["Mira", "Ben"]
 
 
 def test_many_chats_in_a_zip_are_read_and_the_rest_of_a_backup_is_told() -> None:
     chats = {f"chats/Mira/{n}.jsonl": rows({"character_name": "Mira", "create_date": n}, MESSAGE) for n in "ab"}
     empty = {"chats/Mira/c.jsonl": rows({"user_name": "Ana", "character_name": "Mira"})}
-    source = zipped(chats | empty | {"settings.json": "{}", "Mira.png": b"x", "note.txt": "x", "log.jsonl": "{}\n"})
+    source = zip_source(chats | empty | {"settings.json": "{}", "Mira.png": b"x", "note.txt": "x", "log.jsonl": "{}\n"})
     assert recognize(source).name == "sillytavern"
-    items = found_by(SillyTavern(), source)
+    items = read_items(SillyTavern(), source)
     assert len({session.source_id for session in items if isinstance(session, FileSession)}) == 2
     assert {(skip.where, skip.reason) for skip in items if isinstance(skip, Skipped)} == {
         ("chats/Mira/c.jsonl", "empty"), ("settings.json", "settings"), ("Mira.png", "media"),
@@ -87,20 +87,23 @@ def test_many_chats_in_a_zip_are_read_and_the_rest_of_a_backup_is_told() -> None
 
 def test_a_narrator_is_neither_side() -> None:
     narrator = {"name": "Night", "is_user": False, "mes": "It rains.", "extra": {"type": "narrator"}}
-    items = found_by(SillyTavern(), given(rows({"user_name": "Ana"}, MESSAGE, narrator)))
-    assert [(message.speaker, message.role) for message in lines_of(items)] == [("Mira", "persona"), ("Night", "other")]
+    items = read_items(SillyTavern(), source_of(rows({"user_name": "Ana"}, MESSAGE, narrator)))
+    assert [(message.speaker, message.role) for message in messages_of(items)] == [
+        ("Mira", "persona"),
+        ("Night", "other"),
+    ]
 
 
 def test_the_chat_of_a_group_is_named_for_nobody() -> None:
     data = rows(
         {"chat_metadata": {}, "user_name": "unused", "character_name": "unused"}, MESSAGE, MESSAGE | {"name": ""}
     )
-    items = found_by(SillyTavern(), given(data))
+    items = read_items(SillyTavern(), source_of(data))
     assert [session.title for session in items if isinstance(session, FileSession)] == [""]
-    assert [message.speaker for message in lines_of(items)] == ["Mira", "persona"]
+    assert [message.speaker for message in messages_of(items)] == ["Mira", "persona"]
 
 
 def test_a_file_that_begins_with_something_else_is_refused() -> None:
     with pytest.raises(ImportRejected) as rejected:
-        found_by(SillyTavern(), given("\n[1, 2]\n"))
+        read_items(SillyTavern(), source_of("\n[1, 2]\n"))
     assert (rejected.value.code, rejected.value.where) == ("not_this", "line 2")

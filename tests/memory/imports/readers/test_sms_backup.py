@@ -4,7 +4,7 @@ import pytest
 
 from memory.imports.readers import read, recognize, sms_backup
 from memory.imports.readers.types import FileSession, ImportRejected, is_between_people
-from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import messages_of, skips_of, source_of, zip_source
 
 HEAD = """<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>
 <!--File Created By SMS Backup &amp; Restore-->
@@ -36,7 +36,7 @@ def backup(*messages: str) -> str:
 
 
 def test_every_person_has_a_talk_of_their_own_and_the_owner_is_known() -> None:
-    source = given(
+    source = source_of(
         backup(
             sms(1709456400000, 1, "Wnusiu, zrobi&#322;am pierogi &#129367; &amp; kompot"),
             sms(1709456500000, 1, "hi", "12345", "(Unknown)"),
@@ -58,7 +58,7 @@ def test_every_person_has_a_talk_of_their_own_and_the_owner_is_known() -> None:
     assert recognize(source).name == "sms_backup"
     assert is_between_people(recognize(source))
     items = list(read(source))
-    assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == [
+    assert [(message.speaker, message.text, message.role) for message in messages_of(items)] == [
         ("Babcia Zosia", "Wnusiu, zrobiłam pierogi 🥗 & kompot", ""),
         ("Babcia Zosia", "Jakie ładne", ""),
         ("12345", "hi", ""),
@@ -66,7 +66,7 @@ def test_every_person_has_a_talk_of_their_own_and_the_owner_is_known() -> None:
         ("555777999", "me too", ""),
     ]
     assert sorted(skips_of(items)) == ["media", "media", "not_chosen"]
-    assert all(message.at and message.at.year == 2024 for message in lines_of(items))
+    assert all(message.at and message.at.year == 2024 for message in messages_of(items))
     assert len({session.source_id for session in items if isinstance(session, FileSession)}) == 3
 
 
@@ -91,10 +91,10 @@ def test_entities_and_what_is_cut_off_are_refused() -> None:
         backup(sms(1, 1, "x")).replace("<smses", f"{bomb}<smses"),
     ):
         with pytest.raises(ImportRejected):
-            list(read(given(text, "sms.xml")))
+            list(read(source_of(text, "sms.xml")))
 
 
 def test_it_is_read_out_of_a_zip_too() -> None:
     assert [
-        message.text for message in lines_of(list(read(zipped({"sms-1.xml": backup(sms(1, 1, "hello there"))}))))
+        message.text for message in messages_of(list(read(zip_source({"sms-1.xml": backup(sms(1, 1, "hello there"))}))))
     ] == ["hello there"]

@@ -13,12 +13,12 @@ from memory.imports.readers import recognize
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.table import Table, guess
 from memory.imports.readers.types import FileMessage, FileSession, ImportRejected, Limits, Options
-from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of, skips_of
+from tests.memory.imports.readers.given import entries_of, fixture, messages_of, read_items, skips_of, source_of
 from tests.table import each_row
 
 
 def lines_in(text: str | bytes, options: Options | None = None) -> list[FileMessage]:
-    return lines_of(found_by(Table(), given(text, "messages.csv"), options))
+    return messages_of(read_items(Table(), source_of(text, "messages.csv"), options))
 
 
 def rejection(text: str | bytes, options: Options | None = None) -> ImportRejected:
@@ -28,25 +28,25 @@ def rejection(text: str | bytes, options: Options | None = None) -> ImportReject
 
 
 def test_a_table_of_messages_is_a_talk() -> None:
-    items = found_by(Table(), fixture("messages.csv"))
-    assert [(message.speaker, message.text) for message in lines_of(items)] == [
+    items = read_items(Table(), fixture("messages.csv"))
+    assert [(message.speaker, message.text) for message in messages_of(items)] == [
         ("Ana", "Hello, Mira"),
         ("Mira", "Good evening.\nHow was your day?"),
         ("Ana", 'He said "no" again'),
     ]
-    assert [message.where for message in lines_of(items)] == ["line 2", "line 3", "line 5"]
-    assert lines_of(items)[0].at == datetime(2024, 1, 5, 21, 5)
+    assert [message.where for message in messages_of(items)] == ["line 2", "line 3", "line 5"]
+    assert messages_of(items)[0].at == datetime(2024, 1, 5, 21, 5)
     assert skips_of(items) == ["empty"]
 
 
 def test_a_chinese_table_is_read_and_who_i_am_is_known() -> None:
-    first, second = lines_of(found_by(Table(), fixture("messages_zh.tsv")))
+    first, second = messages_of(read_items(Table(), fixture("messages_zh.tsv")))
     assert (first.speaker, first.at, first.role) == ("小美", datetime(2024, 1, 5, 21, 5), "")
     assert (second.text, second.role) == ("还不错。", "user")
 
 
 def test_a_table_without_speakers_is_a_diary() -> None:
-    entries = entries_of(found_by(Table(), fixture("diary.csv")))
+    entries = entries_of(read_items(Table(), fixture("diary.csv")))
     assert [(entry.day, entry.title, entry.text) for entry in entries] == [
         (date(2024, 1, 5), "Snow", "It snowed all night."),
         (date(2024, 1, 13), "", "We stayed in."),
@@ -55,7 +55,9 @@ def test_a_table_without_speakers_is_a_diary() -> None:
 
 
 def test_records_of_one_conversation_are_one_talk() -> None:
-    sessions = [session for session in found_by(Table(), fixture("companion.csv")) if isinstance(session, FileSession)]
+    sessions = [
+        session for session in read_items(Table(), fixture("companion.csv")) if isinstance(session, FileSession)
+    ]
     assert [(session.source_id, len(session.lines)) for session in sessions] == [("c1", 2), ("c2", 1)]
 
 
@@ -65,7 +67,7 @@ def test_tables_are_recognised(name: str) -> None:
 
 
 def test_a_table_of_unknown_columns_is_still_a_table_by_its_name() -> None:
-    assert recognize(given("2024-01-05;a;b\n2024-01-06;c;d\n", "export.csv")).name == "table"
+    assert recognize(source_of("2024-01-05;a;b\n2024-01-06;c;d\n", "export.csv")).name == "table"
 
 
 @each_row("encoding", ["utf-8-sig", "utf-16-le", "utf-16", "gbk"])
@@ -96,7 +98,7 @@ def test_marks_in_a_table_without_quoting_are_words() -> None:
 def test_columns_without_plain_names_are_asked_about() -> None:
     text = "a,b,c\n2024-01-05,Ana,Hello there my friend\n2024-01-06,Mira,Good evening to you too\n"
     assert rejection(text).code == "ask_mapping"
-    guessed = guess(given(text))
+    guessed = guess(source_of(text))
     assert guessed
     assert (guessed.text, guessed.at, guessed.sure) == ("c", "a", False)
     answer = Options(mapping=Mapping(text="c", speaker="b", at="a"))
@@ -111,7 +113,7 @@ def test_dates_that_read_two_ways_are_asked_about() -> None:
 
 
 def test_rows_that_say_nothing_are_told() -> None:
-    items = found_by(Table(), given("date,from,text\n2024-01-05,Ana,Hello\nlost\n\n2024-01-05,Ana\n"))
+    items = read_items(Table(), source_of("date,from,text\n2024-01-05,Ana,Hello\nlost\n\n2024-01-05,Ana\n"))
     assert skips_of(items) == ["broken", "empty"]
 
 
@@ -126,7 +128,7 @@ def test_what_is_no_table_is_refused(data: str | bytes) -> None:
 
 
 def test_long_messages_are_told() -> None:
-    items = found_by(Table(), given(f"date,from,text\n2024-01-05,Ana,{'x' * 70_000}\n"))
+    items = read_items(Table(), source_of(f"date,from,text\n2024-01-05,Ana,{'x' * 70_000}\n"))
     assert skips_of(items) == ["too_long"]
 
 
@@ -142,16 +144,16 @@ def test_every_text_comes_out_in_its_order(rows: list[tuple[str, str]], delimite
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     writer.writerow(["date", "from", "text"])
     writer.writerows(("2024-01-05T10:00:00", name, text) for name, text in rows)
-    items = found_by(
-        Table(), given(buffer.getvalue()), Options(mapping=Mapping(text="text", speaker="from", at="date"))
+    items = read_items(
+        Table(), source_of(buffer.getvalue()), Options(mapping=Mapping(text="text", speaker="from", at="date"))
     )
-    assert [(message.speaker, message.text) for message in lines_of(items)] == rows
+    assert [(message.speaker, message.text) for message in messages_of(items)] == rows
 
 
 def peak_of(rows: int) -> tuple[int, float]:
     words = "and by " * 140
     records = (f"2024-01-05 21:05:{row % 60:02},Ana,It rained and row {row} went by {words}\n" for row in range(rows))
-    source = given("date,from,text\n" + "".join(records))
+    source = source_of("date,from,text\n" + "".join(records))
     tracemalloc.start()
     message_count = sum(
         len(session.lines) for session in Table().read(source, Options()) if isinstance(session, FileSession)
@@ -169,8 +171,8 @@ def test_a_long_table_is_read_in_little_memory() -> None:
 
 def test_a_long_talk_comes_in_pieces_that_belong_together() -> None:
     text = "date,from,text\n" + "2024-01-05,Ana,Hello\n" * 25
-    source = given(text, limits=Limits(talk_lines=10))
-    sessions = [session for session in found_by(Table(), source) if isinstance(session, FileSession)]
+    source = source_of(text, limits=Limits(talk_lines=10))
+    sessions = [session for session in read_items(Table(), source) if isinstance(session, FileSession)]
     assert [len(session.lines) for session in sessions] == [10, 10, 5]
     assert len({session.source_id for session in sessions}) == 1
     assert len({message.source_id for session in sessions for message in session.lines}) == 25
@@ -187,9 +189,9 @@ def test_a_long_talk_comes_in_pieces_that_belong_together() -> None:
     ],
 )
 def test_tables_of_every_kind_are_read(text: str) -> None:
-    source = given(text, "messages.csv")
+    source = source_of(text, "messages.csv")
     assert recognize(source).name == "table"
-    messages = lines_of(found_by(Table(), source, Options(day_first=True)))
+    messages = messages_of(read_items(Table(), source, Options(day_first=True)))
     assert [(message.speaker, message.text) for message in messages] == [("Ana", "Hello"), ("Mira", "Hi, you")]
     assert [message.at.replace(tzinfo=None) for message in messages if message.at] == [
         datetime(2024, 1, 5, 21, 30), datetime(2024, 1, 6, 8, 0),
@@ -216,8 +218,8 @@ Elif & Jonas,2024-01-06 20:16:11,Outgoing,,,Thanks
 Elif & Jonas,2024-01-06 20:17:00,Notification,,,Jonas named the conversation “Cake”
 Elif & Jonas,2024-01-06 20:18:45,Incoming,jonas.k@example.com,Jonas Keller,"Cake at mine, 15:00?"
 """
-    items = found_by(Table(), given(text, "messages.csv"))
-    assert [(message.speaker, message.role) for message in lines_of(items)] == [
+    items = read_items(Table(), source_of(text, "messages.csv"))
+    assert [(message.speaker, message.role) for message in messages_of(items)] == [
         ("Elif Demir", "other"), ("user", "user"), ("Jonas Keller", "other"),
     ]  # fmt: skip
     assert skips_of(items) == ["notice"]

@@ -9,12 +9,12 @@ import pytest
 from memory.imports.readers import read, recognize, speakers
 from memory.imports.readers.telegram import Telegram
 from memory.imports.readers.types import FileSession, ImportRejected, Skipped
-from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
 
 
 def test_one_chat_is_read() -> None:
-    items = found_by(Telegram(), fixture("telegram_chat.json"))
-    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
+    items = read_items(Telegram(), fixture("telegram_chat.json"))
+    assert [(message.speaker, message.role, message.text) for message in messages_of(items)] == [
         ("Ana", "user", "Happy new year!"),
         ("Mira", "", "See https://example.org and smile"),
         ("Ana", "user", "The sea"),
@@ -22,12 +22,12 @@ def test_one_chat_is_read() -> None:
         ("Mira", "", "回复你"),
     ]
     assert skips_of(items) == ["notice", "media", "media", "media"]
-    message = lines_of(items)[0]
+    message = messages_of(items)[0]
     assert (message.at, message.source_id) == (datetime(2023, 12, 31, 13, 5, 2, tzinfo=UTC), "200/2")
 
 
 def test_all_chats_of_an_account_are_read_each_by_itself() -> None:
-    items = found_by(Telegram(), fixture("telegram_full.json"))
+    items = read_items(Telegram(), fixture("telegram_full.json"))
     sessions = [session for session in items if isinstance(session, FileSession)]
     assert [(session.title, session.source_id, session.where) for session in sessions] == [
         ("Mira", "200", "chat 2"), ("Friends", "500", "chat 3"), ("", "100", "chat 4"),
@@ -51,22 +51,22 @@ def test_the_first_chat_of_an_account_has_its_name_as_all_others() -> None:
     chats = [json.loads(export_chat(hello(1), id=number, name=name)) for number, name in ((7, "Mira"), (8, "Ben"))]
     aside = {"personal_information": {"user_id": 1}, "contacts": {"list": []}, "frequent_contacts": {"list": []}}
     data = json.dumps({"about": "…"} | aside | {"chats": {"about": "…", "list": chats}})
-    sessions = [session for session in found_by(Telegram(), given(data)) if isinstance(session, FileSession)]
+    sessions = [session for session in read_items(Telegram(), source_of(data)) if isinstance(session, FileSession)]
     assert [(session.title, session.source_id) for session in sessions] == [("Mira", "7"), ("Ben", "8")]
 
 
 def test_several_exports_in_a_zip_are_all_read() -> None:
-    source = zipped(
+    source = zip_source(
         {"a/result.json": export_chat(hello(1)), "b/result (1).json": export_chat(hello(2), id=8, name="Ben")}
     )
     assert recognize(source).name == "telegram"
-    assert [message.text for message in lines_of(found_by(Telegram(), source))] == ["Hello 1", "Hello 2"]
+    assert [message.text for message in messages_of(read_items(Telegram(), source))] == ["Hello 1", "Hello 2"]
 
 
 def test_a_broken_export_in_a_zip_is_named() -> None:
-    source = zipped({"a/result.json": export_chat(hello(1))[:-9]})
+    source = zip_source({"a/result.json": export_chat(hello(1))[:-9]})
     with pytest.raises(ImportRejected) as rejected:
-        found_by(Telegram(), source)
+        read_items(Telegram(), source)
     assert rejected.value.where.startswith("a/result.json, ")
 
 
@@ -75,27 +75,30 @@ def test_a_list_is_what_stands_in_it_and_a_poll_is_nobodys_words() -> None:
     data = export_chat(
         {"from": "Ana", "text": "", "poll": poll}, {"from": "Ana", "text": "", "todo_list": {"title": "Buy"}}
     )
-    items = found_by(Telegram(), given(data))
-    assert [message.text for message in lines_of(items)] == ["Buy"]
+    items = read_items(Telegram(), source_of(data))
+    assert [message.text for message in messages_of(items)] == ["Buy"]
     assert skips_of(items) == ["media"]
 
 
 def test_what_is_forwarded_is_nobodys_here_even_where_nobody_is_named() -> None:
     hidden = hello(1, person=1) | {"forwarded_from": None}
     own = hello(2, person=1) | {"forwarded_from": "Ana", "forwarded_from_id": "user1"}
-    items = found_by(Telegram(), given(export_chat(hidden, own)))
-    assert [(message.speaker, message.role) for message in lines_of(items)] == [("unknown", "other"), ("Ana", "other")]
+    items = read_items(Telegram(), source_of(export_chat(hidden, own)))
+    assert [(message.speaker, message.role) for message in messages_of(items)] == [
+        ("unknown", "other"),
+        ("Ana", "other"),
+    ]
 
 
 def test_whose_words_are_forwarded_elsewhere_is_still_the_partner() -> None:
     forwarded = hello(2, person=1) | {"forwarded_from": "Mira", "forwarded_from_id": "user7"}
-    items = found_by(Telegram(), given(export_chat(hello(1), hello(3, person=1), forwarded)))
+    items = read_items(Telegram(), source_of(export_chat(hello(1), hello(3, person=1), forwarded)))
     assert {speaker.name: speaker.guess for speaker in speakers(items)} == {"Mira": "persona", "Ana": "user"}
 
 
 def test_people_of_one_name_are_told_apart() -> None:
     friends = [
-        session for session in found_by(Telegram(), fixture("telegram_full.json")) if isinstance(session, FileSession)
+        session for session in read_items(Telegram(), fixture("telegram_full.json")) if isinstance(session, FileSession)
     ][1]
     assert [(message.speaker, message.role) for message in friends.lines] == [
         ("Ana", "user"),
@@ -106,7 +109,7 @@ def test_people_of_one_name_are_told_apart() -> None:
 
 def test_old_exports_have_local_times() -> None:
     friends = [
-        session for session in found_by(Telegram(), fixture("telegram_full.json")) if isinstance(session, FileSession)
+        session for session in read_items(Telegram(), fixture("telegram_full.json")) if isinstance(session, FileSession)
     ][1]
     assert friends.lines[0].at == datetime(2018, 3, 4, 10, 0)
 
@@ -117,14 +120,16 @@ def test_a_bot_is_the_persona_of_its_chat() -> None:
         {"id": 2, "type": "message", "from": "Ana", "from_id": "user1", "text": "Hi"},
     ]
     data = json.dumps({"name": "Mira", "type": "bot_chat", "id": 7, "messages": messages})
-    assert [message.role for message in lines_of(found_by(Telegram(), given(data)))] == ["persona", "user"]
+    assert [message.role for message in messages_of(read_items(Telegram(), source_of(data)))] == ["persona", "user"]
 
 
 def test_the_zip_of_its_folder_is_read() -> None:
-    source = zipped({"ChatExport/result.json": (FILES / "telegram_chat.json").read_bytes(), "ChatExport/1.jpg": b"x"})
+    source = zip_source(
+        {"ChatExport/result.json": (FILES / "telegram_chat.json").read_bytes(), "ChatExport/1.jpg": b"x"}
+    )
     assert recognize(source).name == "telegram"
-    items = found_by(Telegram(), source)
-    assert len(lines_of(items)) == 5
+    items = read_items(Telegram(), source)
+    assert len(messages_of(items)) == 5
     assert Skipped("ChatExport/1.jpg", "media") in items
 
 
@@ -134,7 +139,9 @@ def roles_in(people: list[tuple[str, str]], name: str = "Ben", chat_id: Any = 77
         for n, (who, person) in enumerate(people)
     ]
     data = {"name": name, "type": "personal_chat", "id": chat_id, "messages": messages}
-    return {message.speaker: message.role for message in lines_of(list(read(given(json.dumps(data), "result.json"))))}
+    return {
+        message.speaker: message.role for message in messages_of(list(read(source_of(json.dumps(data), "result.json"))))
+    }
 
 
 def test_where_ids_do_not_tell_who_is_who_nobody_is_made_the_owner() -> None:
@@ -161,12 +168,12 @@ def test_who_speaks_in_all_chats_of_two_is_the_owner() -> None:
         "about": "",
         "chats": {"about": "", "list": [chat(2, "Ben"), {"type": "saved_messages", "id": 1}, chat(3, "Cy")]},
     }
-    items = list(read(given(json.dumps(data), "result.json")))
-    assert {message.speaker: message.role for message in lines_of(items)} == {"Ana": "user", "Ben": "", "Cy": ""}
+    items = list(read(source_of(json.dumps(data), "result.json")))
+    assert {message.speaker: message.role for message in messages_of(items)} == {"Ana": "user", "Ben": "", "Cy": ""}
 
 
 def test_who_deleted_their_account_is_called_as_telegram_shows_it() -> None:
     gone = hello(1) | {"from": None, "from_id": "user5"}
     other = hello(2) | {"from": None, "from_id": "user6"}
-    items = found_by(Telegram(), given(export_chat(gone, other)))
-    assert [message.speaker for message in lines_of(items)] == ["Deleted Account", "Deleted Account (6)"]
+    items = read_items(Telegram(), source_of(export_chat(gone, other)))
+    assert [message.speaker for message in messages_of(items)] == ["Deleted Account", "Deleted Account (6)"]

@@ -7,19 +7,19 @@ import pytest
 from memory.imports.readers import read, recognize
 from memory.imports.readers.transcript import Transcript
 from memory.imports.readers.types import ImportRejected, Options, Skipped, is_between_people
-from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of
+from tests.memory.imports.readers.given import entries_of, fixture, messages_of, read_items, source_of
 from tests.table import each_row
 
 
 def speakers_and_texts(data: str) -> list[tuple[str, str]]:
-    return [(message.speaker, message.text) for message in lines_of(found_by(Transcript(), given(data)))]
+    return [(message.speaker, message.text) for message in messages_of(read_items(Transcript(), source_of(data)))]
 
 
 def test_a_talk_is_read() -> None:
     source = fixture("transcript.txt")
     assert recognize(source).name == "transcript"
-    items = found_by(Transcript(), source)
-    assert [(message.speaker, message.text, message.at) for message in lines_of(items)] == [
+    items = read_items(Transcript(), source)
+    assert [(message.speaker, message.text, message.at) for message in messages_of(items)] == [
         ("Ana", "I went to the lake.\n\nIt was cold.\nNote: bring a coat.", None),
         ("Mira", "Did you swim?", None),
         ("Ana", "Yes: twice. See http://example.org", None),
@@ -36,7 +36,7 @@ def test_two_lines_of_two_people_are_a_talk() -> None:
 
 
 def test_plain_labels_say_who_is_who() -> None:
-    messages = lines_of(found_by(Transcript(), given("Human: hi\nAssistant: hello\nNote: one\nHuman: bye\n")))
+    messages = messages_of(read_items(Transcript(), source_of("Human: hi\nAssistant: hello\nNote: one\nHuman: bye\n")))
     assert [(message.role, message.text) for message in messages] == [
         ("user", "hi"),
         ("persona", "hello\nNote: one"),
@@ -74,17 +74,17 @@ def test_what_may_be_a_chat_and_may_be_notes_is_asked_and_the_answer_holds() -> 
     }
     for case, data in unclear.items():
         for content in (data.encode(), data.replace("\n", "\r\n").encode("utf-16")):
-            source = given(content, "copy.txt")
+            source = source_of(content, "copy.txt")
             with pytest.raises(ImportRejected) as rejected:
                 list(read(source))
             assert rejected.value.code == "ask_chat_or_notes", case
             chat = list(read(source, options=Options(kind="chat")))
-            assert len(lines_of(chat)) > 1, case
+            assert len(messages_of(chat)) > 1, case
             assert not entries_of(chat), case
             notes = list(read(source, options=Options(kind="notes")))
             assert entries_of(notes), case
-            assert not lines_of(notes), case
-    messages = lines_of(list(read(given(unclear["names alone"]), options=Options(kind="chat"))))
+            assert not messages_of(notes), case
+    messages = messages_of(list(read(source_of(unclear["names alone"]), options=Options(kind="chat"))))
     assert [(message.speaker, message.text) for message in messages] == [
         ("小美", "在吗"), ("安娜", "在的，怎么了\n吃饭了吗"), ("小美", "还没"),
     ]  # fmt: skip
@@ -97,10 +97,10 @@ def test_nobody_is_asked_where_it_is_clear() -> None:
         "front matter": ("---\ntitle: a chat\n---\n\n**Ana:** hi\n**Mira:** yo\n**Ana:** so\n", 3),
     }
     for case, (data, count) in chats.items():
-        source = given(data, "notes.md")
+        source = source_of(data, "notes.md")
         assert recognize(source).name == "transcript", case
-        assert len(lines_of(list(read(source)))) == count, case
-    days = [message.at for message in lines_of(list(read(given(chats["days"][0]))))]
+        assert len(messages_of(list(read(source)))) == count, case
+    days = [message.at for message in messages_of(list(read(source_of(chats["days"][0]))))]
     assert days == [datetime(2024, 1, 15)] * 3 + [datetime(2024, 1, 16)] * 2
     notes = (
         "2016. 1. 24 SUNDAY\nMood: good\nWeather: rain\nI went out.\n\n2016. 1. 25 MONDAY\nMood: bad\nWeather: sun\n"
@@ -113,16 +113,16 @@ def test_nobody_is_asked_where_it_is_clear() -> None:
         "心情：好\n天气：雨\n今天在家。\n心情：差\n天气：晴\n出门。\n",
     )
     for data in notes:
-        items = list(read(given(data, "notes.txt")))
+        items = list(read(source_of(data, "notes.txt")))
         assert entries_of(items), data
-        assert not lines_of(items), data
+        assert not messages_of(items), data
     assert is_between_people(Transcript())
 
 
 def test_a_time_above_what_is_said_is_no_word_of_it() -> None:
     data = "1:30:05 PM\nAna: hi\n1:31:00 PM\nMira: yo\n1:32:00 PM\nAna: ok\nat\n"
     for day, at in (("", None), ("2024-01-15\n\n", datetime(2024, 1, 15, 13, 30, 5))):
-        messages = lines_of(found_by(Transcript(), given(day + data)))
+        messages = messages_of(read_items(Transcript(), source_of(day + data)))
         assert [(message.speaker, message.text) for message in messages] == [
             ("Ana", "hi"),
             ("Mira", "yo"),
@@ -140,11 +140,11 @@ def test_copies_of_mails_are_asked_about_and_their_heads_are_no_words() -> None:
         "Von: Mira\nAn: Ana\n\nYes: at nine.\n",
     )
     for data in mails:
-        source = given(data, "mail.txt")
+        source = source_of(data, "mail.txt")
         with pytest.raises(ImportRejected) as rejected:
             list(read(source))
         assert rejected.value.code == "ask_chat_or_notes", data
-        messages = lines_of(list(read(source, options=Options(kind="chat"))))
+        messages = messages_of(list(read(source, options=Options(kind="chat"))))
         assert [(message.speaker, message.text) for message in messages] == [
             ("Ana Lee", "Shall we go?"),
             ("Mira", "Yes: at nine."),

@@ -5,7 +5,7 @@ from typing import Any
 
 from memory.imports.readers import format_named, read, recognize
 from memory.imports.readers.types import FileSession, is_between_people
-from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of
+from tests.memory.imports.readers.given import messages_of, read_items, skips_of, source_of
 from tests.table import each_row
 
 
@@ -33,11 +33,11 @@ def test_the_json_of_weflow_is_read(tool: dict[str, Any]) -> None:
     session = {"wxid": "1@chatroom", "displayName": "周末爬山群", "type": "群聊"}
     session |= {"avatar": "data:" + "A" * 70_000} if tool else {}
     text = json.dumps(tool | {"session": session, "messages": MESSAGES}, ensure_ascii=False)
-    source = given(text, "群聊.json")
+    source = source_of(text, "群聊.json")
     assert recognize(source).name == "weflow"
     assert is_between_people(recognize(source))
     items = list(read(source))
-    assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == HEARD
+    assert [(message.speaker, message.text, message.role) for message in messages_of(items)] == HEARD
     assert [session.title for session in items if isinstance(session, FileSession)] == ["周末爬山群"]
     assert skips_of(items) == ["media", "media", "notice"]
 
@@ -49,10 +49,10 @@ def test_the_csv_of_weflow_is_read() -> None:
             [("阿华", "你好呀", 0, "text"), ("小明", "在吗", 1, "text"), ("阿华", "[图片]", 0, "image")]
         )
     )
-    source = given(text, "私聊_阿华.csv")
+    source = source_of(text, "私聊_阿华.csv")
     assert recognize(source).name == "weflow_csv"
     items = list(read(source))
-    assert [(message.speaker, message.role) for message in lines_of(items)] == [("阿华", ""), ("小明", "user")]
+    assert [(message.speaker, message.role) for message in messages_of(items)] == [("阿华", ""), ("小明", "user")]
     assert skips_of(items) == ["media"]
 
 
@@ -69,9 +69,9 @@ def test_what_weflow_writes_for_chatlab_is_read() -> None:
         json.dumps(header | {"members": [], "messages": messages}),
         "\n".join(json.dumps(record) for record in records),
     ):
-        assert recognize(given(text)).name == "chatlab"
-        items = list(read(given(text)))
-        assert [(message.speaker, message.role) for message in lines_of(items)] == [("阿华", ""), ("小明", "user")]
+        assert recognize(source_of(text)).name == "chatlab"
+        items = list(read(source_of(text)))
+        assert [(message.speaker, message.role) for message in messages_of(items)] == [("阿华", ""), ("小明", "user")]
         assert skips_of(items) == ["media", "notice"]
 
 
@@ -87,10 +87,10 @@ def test_the_page_of_weflow_is_read() -> None:
         "<!DOCTYPE html>\n<html lang='zh'><head><title>阿华 - 聊天记录</title></head><body><script>\n"
         "      window.WEFLOW_DATA = [\n" + ",\n".join(rows) + "\n];\n</script></body></html>"
     )
-    source = given(page, "阿华.html")
+    source = source_of(page, "阿华.html")
     assert recognize(source).name == "weflow_page"
-    items = found_by(format_named("weflow_page"), source)
-    assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == [
+    items = read_items(format_named("weflow_page"), source)
+    assert [(message.speaker, message.text, message.role) for message in messages_of(items)] == [
         ("阿华", "你好\n呀 & 早", ""),
         ("我", "早", "user"),
     ]
@@ -103,8 +103,8 @@ def test_what_a_reply_quotes_is_left_out_of_it() -> None:
         message(2, "老周", "「林小满：几点？」\n- - - - - - - - - - - - - - -\n八点"),
         message(3, "老周", "「不好意思」是什么意思"),
     ]
-    items = list(read(given(json.dumps({"weflow": {}, "session": {"wxid": "w"}, "messages": quoting}))))
-    assert [message.text for message in lines_of(items)] == ["给我留几个", "八点", "「不好意思」是什么意思"]
+    items = list(read(source_of(json.dumps({"weflow": {}, "session": {"wxid": "w"}, "messages": quoting}))))
+    assert [message.text for message in messages_of(items)] == ["给我留几个", "八点", "「不好意思」是什么意思"]
 
 
 MEMOTRACE = """localId,TalkerId,Type,SubType,IsSender,CreateTime,Status,StrContent,StrTime,Remark,NickName,Sender
@@ -147,10 +147,10 @@ def test_memotrace_names_people_as_they_were_saved_and_says_nothing_in_markup() 
             ["media", "notice"],
         ),
     ]:
-        source = given(text, "chat")
+        source = source_of(text, "chat")
         assert recognize(source).name == name
         assert is_between_people(recognize(source))
         items = list(read(source))
-        assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == expected
+        assert [(message.speaker, message.text, message.role) for message in messages_of(items)] == expected
         assert sorted(skips_of(items)) == sorted(skips)
-        assert lines_of(items)[0].at is not None
+        assert messages_of(items)[0].at is not None

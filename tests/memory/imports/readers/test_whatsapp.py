@@ -7,7 +7,7 @@ import pytest
 from memory.imports.readers import recognize
 from memory.imports.readers.types import FileSession, ImportRejected, Options, Skipped
 from memory.imports.readers.whatsapp import WhatsApp
-from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
 from tests.table import each_row
 
 NARROW = "\u202f"
@@ -17,12 +17,14 @@ EVENING = datetime(2023, 12, 31, 21, 5)
 
 
 def texts(data: str, options: Options | None = None) -> list[tuple[str, str]]:
-    return [(message.speaker, message.text) for message in lines_of(found_by(WhatsApp(), given(data), options))]
+    return [
+        (message.speaker, message.text) for message in messages_of(read_items(WhatsApp(), source_of(data), options))
+    ]
 
 
 def test_a_chat_of_android_is_read() -> None:
-    items = found_by(WhatsApp(), fixture("WhatsApp Chat with Mira.txt"))
-    assert [(message.speaker, message.text) for message in lines_of(items)] == [
+    items = read_items(WhatsApp(), fixture("WhatsApp Chat with Mira.txt"))
+    assert [(message.speaker, message.text) for message in messages_of(items)] == [
         ("Ana", "Happy new year!"),
         ("Mira", "Happy new year, Ana.\nI wish you:\n\n- health\n- Note: luck"),
         ("Ana", "The fireworks"),
@@ -31,24 +33,24 @@ def test_a_chat_of_android_is_read() -> None:
     ]
     assert skips_of(items) == ["notice", "media", "media", "deleted", "notice"]
     assert [session.title for session in items if isinstance(session, FileSession)] == ["Mira"]
-    assert [message.at for message in lines_of(items)][1:3] == [
+    assert [message.at for message in messages_of(items)][1:3] == [
         datetime(2023, 12, 31, 21, 6),
         datetime(2023, 12, 31, 23, 59),
     ]
 
 
 def test_a_chat_of_an_iphone_is_read() -> None:
-    items = found_by(WhatsApp(), fixture("_chat.txt"))
-    assert [(message.speaker, message.text) for message in lines_of(items)] == [
+    items = read_items(WhatsApp(), fixture("_chat.txt"))
+    assert [(message.speaker, message.text) for message in messages_of(items)] == [
         ("Ana", "Happy new year!"), ("Mira", "My dog"), ("Ana", "He is\nlovely"), ("Ben", "Hello all"),
     ]  # fmt: skip
     assert skips_of(items) == ["notice", "media", "media"]
-    assert lines_of(items)[0].at == datetime(2023, 12, 31, 21, 5, 33)
+    assert messages_of(items)[0].at == datetime(2023, 12, 31, 21, 5, 33)
 
 
 def test_a_chat_in_chinese_is_read() -> None:
-    items = found_by(WhatsApp(), fixture("与小美的 WhatsApp 聊天.txt"))
-    assert [(message.speaker, message.text, message.at) for message in lines_of(items)] == [
+    items = read_items(WhatsApp(), fixture("与小美的 WhatsApp 聊天.txt"))
+    assert [(message.speaker, message.text, message.at) for message in messages_of(items)] == [
         ("安娜", "新年快乐！", datetime(2023, 12, 31, 9, 5)),
         ("小美", "新年快乐\n今天下雪了。", datetime(2023, 12, 31, 21, 5)),
         ("小美", "吃饭了吗？", datetime(2023, 12, 31, 12, 10)),
@@ -74,11 +76,11 @@ def test_a_chat_in_chinese_is_read() -> None:
 )  # fmt: skip
 def test_stamps_of_many_phones_say_the_same_moment(stamp: str) -> None:
     data = f"{stamp}Ana: Hello\nand more\n{stamp}Mira: Good evening\n"
-    messages = lines_of(found_by(WhatsApp(), given(data)))
+    messages = messages_of(read_items(WhatsApp(), source_of(data)))
     assert [(message.speaker, message.text, message.at) for message in messages] == [
         ("Ana", "Hello\nand more", EVENING), ("Mira", "Good evening", EVENING),
     ]  # fmt: skip
-    assert recognize(given(data)).name == "whatsapp"
+    assert recognize(source_of(data)).name == "whatsapp"
 
 
 @each_row(
@@ -90,7 +92,7 @@ def test_stamps_of_many_phones_say_the_same_moment(stamp: str) -> None:
     ],
 )  # fmt: skip
 def test_halves_of_the_day_are_understood(clock: str, hour: int) -> None:
-    messages = lines_of(found_by(WhatsApp(), given(f"2023/12/31 {clock} - Ana: Hello\n")))
+    messages = messages_of(read_items(WhatsApp(), source_of(f"2023/12/31 {clock} - Ana: Hello\n")))
     assert [message.at for message in messages] == [datetime(2023, 12, 31, hour, 30)]
 
 
@@ -107,7 +109,7 @@ def chat(*days: str) -> str:
     ],
 )  # fmt: skip
 def test_the_order_of_day_and_month_is_told_from_the_whole_file(days: tuple[str, ...], second: datetime) -> None:
-    assert lines_of(found_by(WhatsApp(), given(chat(*days))))[1].at == second.replace(hour=10)
+    assert messages_of(read_items(WhatsApp(), source_of(chat(*days))))[1].at == second.replace(hour=10)
 
 
 def test_where_no_date_tells_the_order_it_is_asked_for() -> None:
@@ -116,7 +118,7 @@ def test_where_no_date_tells_the_order_it_is_asked_for() -> None:
         texts(data)
     assert rejected.value.code == "ask_day_first"
     for day_first, month in ((True, 4), (False, 3)):
-        message = lines_of(found_by(WhatsApp(), given(data), Options(day_first=day_first)))[0]
+        message = messages_of(read_items(WhatsApp(), source_of(data), Options(day_first=day_first)))[0]
         assert message.at is not None
         assert message.at.month == month
 
@@ -168,9 +170,9 @@ def test_where_dates_contradict_each_other_the_chosen_order_holds() -> None:
     ],
 )  # fmt: skip
 def test_what_stands_in_place_of_words_is_told(text: str, reason: str) -> None:
-    items = found_by(WhatsApp(), given(f"31/12/2023, 21:05 - Ana: Hello\n31/12/2023, 21:06 - Ana: {text}\n"))
+    items = read_items(WhatsApp(), source_of(f"31/12/2023, 21:05 - Ana: Hello\n31/12/2023, 21:06 - Ana: {text}\n"))
     assert skips_of(items) == [reason]
-    assert [message.text for message in lines_of(items)] == ["Hello"]
+    assert [message.text for message in messages_of(items)] == ["Hello"]
 
 
 @each_row(
@@ -184,8 +186,8 @@ def test_what_stands_in_place_of_words_is_told(text: str, reason: str) -> None:
     ],
 )  # fmt: skip
 def test_what_somebody_said_beside_what_the_app_put_there_stays(text: str, words: str, reason: str) -> None:
-    items = found_by(WhatsApp(), given(f"31/12/2023, 21:06 - Ana: {text}\n"))
-    assert [message.text for message in lines_of(items)] == [words]
+    items = read_items(WhatsApp(), source_of(f"31/12/2023, 21:06 - Ana: {text}\n"))
+    assert [message.text for message in messages_of(items)] == [words]
     assert skips_of(items) == [reason] * bool(reason)
 
 
@@ -208,14 +210,14 @@ def test_words_that_look_like_something_else_stay_words(text: str) -> None:
     ],
 )  # fmt: skip
 def test_notices_of_the_app_are_told(notice: str) -> None:
-    items = found_by(WhatsApp(), given(f"31/12/2023, 21:05 - {notice}\n31/12/2023, 21:06 - Ana: Hello\n"))
+    items = read_items(WhatsApp(), source_of(f"31/12/2023, 21:05 - {notice}\n31/12/2023, 21:06 - Ana: Hello\n"))
     assert items[0] == Skipped("line 1", "notice")
-    assert [message.speaker for message in lines_of(items)] == ["Ana"]
+    assert [message.speaker for message in messages_of(items)] == ["Ana"]
 
 
 def test_a_later_export_gives_the_same_ids() -> None:
     lines = [f"31/12/2023, 21:{minute:02} - Ana: Hello\n" for minute in (1, 1, 2, 3)]
-    whole, later = (lines_of(found_by(WhatsApp(), given("".join(part)))) for part in (lines, lines[2:]))
+    whole, later = (messages_of(read_items(WhatsApp(), source_of("".join(part)))) for part in (lines, lines[2:]))
     assert len({message.source_id for message in whole}) == 4
     assert [message.source_id for message in whole][2:] == [message.source_id for message in later]
 
@@ -227,10 +229,10 @@ def test_everybody_in_a_group_keeps_their_name() -> None:
 
 @each_row("name", ["_chat.txt", "WhatsApp Chat with Mira.txt"])
 def test_the_zip_is_read_and_its_pictures_are_told(name: str) -> None:
-    source = zipped({name: (FILES / name).read_bytes(), "1.jpg": b"x", "note.txt": "x"}, "WhatsApp Chat - Mira.zip")
+    source = zip_source({name: (FILES / name).read_bytes(), "1.jpg": b"x", "note.txt": "x"}, "WhatsApp Chat - Mira.zip")
     assert recognize(source).name == "whatsapp"
-    items = found_by(WhatsApp(), source)
-    assert len(lines_of(items)) == len(lines_of(found_by(WhatsApp(), fixture(name))))
+    items = read_items(WhatsApp(), source)
+    assert len(messages_of(items)) == len(messages_of(read_items(WhatsApp(), fixture(name))))
     assert Skipped("1.jpg", "media") in items
     assert Skipped("note.txt", "document") in items
     assert {session.title for session in items if isinstance(session, FileSession)} == {"Mira"}
@@ -240,7 +242,9 @@ def test_several_chats_in_a_zip_are_talks_of_their_own() -> None:
     chat_of = "31/12/2023, 21:06 - {}: Hello\n".format
     folders = {f"WhatsApp Chat - {name}/_chat.txt": chat_of(name) for name in ("Mira", "Ben")}
     for members in (folders, {"a/_chat.txt": chat_of("Mira"), "b/_chat.txt": chat_of("Ben")}):
-        sessions = [session for session in found_by(WhatsApp(), zipped(members)) if isinstance(session, FileSession)]
+        sessions = [
+            session for session in read_items(WhatsApp(), zip_source(members)) if isinstance(session, FileSession)
+        ]
         assert [session.lines[0].speaker for session in sessions] in (["Mira", "Ben"], ["Ben", "Mira"])
         assert len({(session.title, session.source_id) for session in sessions}) == 2
 
@@ -253,12 +257,12 @@ def test_several_chats_in_a_zip_are_talks_of_their_own() -> None:
     ],
 )  # fmt: skip
 def test_the_name_of_the_file_says_whom_the_chat_is_with(name: str, title: str) -> None:
-    items = found_by(WhatsApp(), given("31/12/2023, 21:06 - Ana: Hello\n", name))
+    items = read_items(WhatsApp(), source_of("31/12/2023, 21:06 - Ana: Hello\n", name))
     assert [session.title for session in items if isinstance(session, FileSession)] == [title]
 
 
 def test_what_stands_before_the_first_stamp_is_told() -> None:
-    items = found_by(WhatsApp(), given("My notes\n31/12/2023, 21:06 - Ana: Hello\n"))
+    items = read_items(WhatsApp(), source_of("My notes\n31/12/2023, 21:06 - Ana: Hello\n"))
     assert items[0] == Skipped("line 1", "nobody")
 
 
@@ -270,10 +274,10 @@ def test_other_text_is_refused() -> None:
 
 def test_a_part_of_a_chat_may_begin_within_a_message() -> None:
     rest = "".join(f"31.12.23, 21:0{minute} - Ana: Hello {minute}\n" for minute in range(4))
-    source = given(f"12.03. at 14:00 - do not forget\n{rest}")
+    source = source_of(f"12.03. at 14:00 - do not forget\n{rest}")
     assert isinstance(recognize(source), WhatsApp)
-    items = found_by(WhatsApp(), source)
-    assert (len(lines_of(items)), skips_of(items)) == (4, ["nobody"])
+    items = read_items(WhatsApp(), source)
+    assert (len(messages_of(items)), skips_of(items)) == (4, ["nobody"])
 
 
 def test_what_a_group_is_told_is_nobodys_words_in_any_language() -> None:
@@ -308,15 +312,17 @@ def test_a_group_that_tells_of_itself_under_its_own_name_is_no_speaker() -> None
 def test_who_deleted_a_message_here_is_the_owner() -> None:
     for deleted in ("You deleted this message", f"{MARK}Du hast diese Nachricht gelöscht.", "您删除了此消息"):
         chat_with = chat("13/04/2024") + f"13/04/2024, 10:05 - Ana: {deleted}\n13/04/2024, 10:06 - Mira: hi\n"
-        roles = [(message.speaker, message.role) for message in lines_of(found_by(WhatsApp(), given(chat_with)))]
+        roles = [
+            (message.speaker, message.role) for message in messages_of(read_items(WhatsApp(), source_of(chat_with)))
+        ]
         assert roles == [("Ana", "user"), ("Mira", "")], deleted
         both = chat_with + f"13/04/2024, 10:07 - Mira: {deleted}\n"
-        assert {message.role for message in lines_of(found_by(WhatsApp(), given(both)))} == {""}, deleted
+        assert {message.role for message in messages_of(read_items(WhatsApp(), source_of(both)))} == {""}, deleted
 
 
 def test_a_chat_in_which_nothing_was_said_is_refused_and_no_diary() -> None:
-    source = given("31/12/23, 23:41 - Messages and calls are end-to-end encrypted. Tap to learn more.\n")
+    source = source_of("31/12/23, 23:41 - Messages and calls are end-to-end encrypted. Tap to learn more.\n")
     assert recognize(source).name == "whatsapp"
     with pytest.raises(ImportRejected) as rejected:
-        found_by(WhatsApp(), source)
+        read_items(WhatsApp(), source)
     assert rejected.value.code == "nothing_found"

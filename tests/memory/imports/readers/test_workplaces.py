@@ -9,7 +9,7 @@ import pytest
 from memory.imports.readers import read, recognize
 from memory.imports.readers.slack import readable
 from memory.imports.readers.types import FileSession, ImportRejected, is_between_people
-from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
+from tests.memory.imports.readers.given import messages_of, skips_of, source_of, zip_source
 from tests.table import each_row
 
 USERS = [
@@ -47,7 +47,7 @@ SLACK = {
 
 @each_row("top", ["", "Acme Slack export Jan 1 2024/"])
 def test_a_slack_export_is_read_with_names_and_without_its_marks(top: str) -> None:
-    source = zipped({f"{top}{name}": text for name, text in SLACK.items()})
+    source = zip_source({f"{top}{name}": text for name, text in SLACK.items()})
     assert recognize(source).name == "slack"
     assert is_between_people(recognize(source))
     items = list(read(source))
@@ -64,9 +64,9 @@ def test_a_slack_export_is_read_with_names_and_without_its_marks(top: str) -> No
 
 
 def test_one_day_of_slack_is_read_by_itself() -> None:
-    source = given(SLACK["general/2024-01-05.json"], "2024-01-05.json")
+    source = source_of(SLACK["general/2024-01-05.json"], "2024-01-05.json")
     assert recognize(source).name == "slack"
-    assert [message.speaker for message in lines_of(list(read(source)))] == ["U1", "U2", "U1", "CI"]
+    assert [message.speaker for message in messages_of(list(read(source)))] == ["U1", "U2", "U1", "CI"]
 
 
 def test_marks_of_slack_are_shown_as_they_were() -> None:
@@ -100,7 +100,7 @@ CHAT = {
 def test_google_chat_is_read_from_its_zip() -> None:
     info = {"members": [{"name": "Ana", "email": "ana@a.example"}, {"name": "Ben", "email": "ben@b.example"}]}
     for groups in ("Takeout/Google Chat/Groups", "Takeout/Google Chat/Gruppen"):
-        source = zipped(
+        source = zip_source(
             {
                 f"{groups}/DM abc/messages.json": json.dumps(CHAT),
                 f"{groups}/DM abc/group_info.json": json.dumps(info),
@@ -117,7 +117,7 @@ def test_google_chat_is_read_from_its_zip() -> None:
             ("Ana", "Hallo", "user", datetime(2020, 5, 24, 22, 15, tzinfo=UTC)),
         ]
         assert sorted(skips_of(items)) == ["deleted", "media", "media", "settings", "settings"]
-    assert recognize(given(json.dumps(CHAT), "messages.json")).name == "google_chat"
+    assert recognize(source_of(json.dumps(CHAT), "messages.json")).name == "google_chat"
 
 
 WRITTEN = [
@@ -133,7 +133,7 @@ AS_CSV = (
 
 @each_row("top", ["messages", "package/Nachrichten", "Messages"])
 def test_the_package_of_discord_holds_what_the_owner_wrote(top: str) -> None:
-    source = zipped(
+    source = zip_source(
         {
             f"{top}/c12/messages.json": json.dumps(WRITTEN),
             f"{top}/c12/channel.json": json.dumps({"id": "12", "type": "DM", "recipients": ["1", "2"]}),
@@ -156,14 +156,14 @@ def test_the_package_of_discord_holds_what_the_owner_wrote(top: str) -> None:
         "ben": [("Ana", "first, with a picture", "user"), ("Ana", "third", "user")],
         "Home / general": [("Ana", "one", "user"), ("Ana", "two\nlines", "user")],
     }
-    assert all(message.at and message.at.tzinfo for message in lines_of(items))
+    assert all(message.at and message.at.tzinfo for message in messages_of(items))
     assert [reason for reason in skips_of(items) if reason != "settings"] == ["media", "media"]
 
 
 def test_one_file_of_discords_package_is_read() -> None:
     for text, name in ((json.dumps(WRITTEN), "messages.json"), (AS_CSV, "messages.csv")):
-        assert recognize(given(text, name)).name == "discord_package"
-        assert {message.role for message in lines_of(list(read(given(text, name))))} == {"user"}
+        assert recognize(source_of(text, name)).name == "discord_package"
+        assert {message.role for message in messages_of(list(read(source_of(text, name))))} == {"user"}
 
 
 @each_row(
@@ -176,6 +176,6 @@ def test_one_file_of_discords_package_is_read() -> None:
 )
 def test_a_damaged_file_is_named(members: dict[str, str]) -> None:
     with pytest.raises(ImportRejected) as rejected:
-        list(read(zipped(members)))
+        list(read(zip_source(members)))
     assert rejected.value.code == "not_json"
     assert rejected.value.where.split(",")[0] in members
