@@ -46,8 +46,8 @@ def restore_saved(path: Path, owner: User, persona: Persona) -> Persona:
     file = path / "saved.jsonl"
     file.write_bytes(b"".join(write.archive_lines(persona, NOW)))
     Persona.objects.all().delete()
-    with file.open("rb") as opened:
-        result = import_archive(opened, owner)
+    with file.open("rb") as archive:
+        result = import_archive(archive, owner)
     assert result.rejected == 0
     return result.persona
 
@@ -153,18 +153,18 @@ def test_her_own_archive_brings_nothing_twice_into_her(ana: User, life: Persona,
     before = saved_lines(life)
     file = tmp_path / "saved.jsonl"
     file.write_bytes(b"".join(write.archive_lines(life, NOW)))
-    with file.open("rb") as opened:
-        result = import_archive(opened, ana)
+    with file.open("rb") as archive:
+        result = import_archive(archive, ana)
     assert result.persona == life
     assert not result.added.total()
     assert saved_lines(life) == before
 
 
 def test_talks_off_the_record_are_in_no_archive(life: Persona) -> None:
-    hushed = Session.objects.create(persona=life, off_the_record=True, status="open")
-    line(hushed, "Nobody must know.")
+    private_session = Session.objects.create(persona=life, off_the_record=True, status="open")
+    line(private_session, "Nobody must know.")
     assert b"Nobody must know." not in b"".join(write.archive_lines(life, NOW))
-    assert str(hushed.uuid).encode() not in b"".join(write.archive_lines(life, NOW))
+    assert str(private_session.uuid).encode() not in b"".join(write.archive_lines(life, NOW))
 
 
 def test_whoever_lives_on_in_another_is_saved_as_that_one(life: Persona) -> None:

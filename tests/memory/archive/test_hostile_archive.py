@@ -95,16 +95,16 @@ def import_outcome(lines: list[bytes], owner: User, *, skip_bad: bool) -> str:
         is_placed = str(error).startswith("line ") or str(error) == "the archive has no persona line"
         is_nothing = not any(model._default_manager.exists() for model in (Persona, Session, Message, ConceptNode))
         return "refused" if is_placed and is_nothing else f"{error}, and left something: {not is_nothing}"
-    if broken := checks.broken_invariants(NOW):
-        return f"unsound: {broken}"
+    if violations := checks.broken_invariants(NOW):
+        return f"unsound: {violations}"
     mood.current(persona, NOW)
     first = list(write.archive_lines(persona, NOW))
     Persona.objects.all().delete()
     again = import_archive(io.BytesIO(b"".join(first)), owner).persona
-    changed = [
+    changes = [
         (line, other) for line, other in zip(first, write.archive_lines(again, NOW), strict=True) if line != other
     ]
-    return f"other: {changed[0]}" if changed else "taken"
+    return f"other: {changes[0]}" if changes else "taken"
 
 
 def embed_without_model(texts: list[str], **_: bool) -> np.ndarray:

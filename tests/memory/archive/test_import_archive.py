@@ -54,8 +54,8 @@ def test_an_archive_restores_every_layer(ana: User, tmp_path: Path) -> None:
     [row] = Evidence.objects.filter(node=cat)
     assert row.quote == row.message.content[row.start : row.end] == "a white cat called Blackie"
     assert [edge.child for edge in Filling.objects.filter(parent__external_id="n2")] == [cat]
-    gone = ConceptNode.objects.get(external_id="n0")
-    assert (gone.status, gone.superseded_by) == ("superseded", cat)
+    old_node = ConceptNode.objects.get(external_id="n0")
+    assert (old_node.status, old_node.superseded_by) == ("superseded", cat)
     assert set(Alias.objects.values_list("text", flat=True)) == {"Blackie", "小黑"}
     assert Mention.objects.get().node == cat
 
@@ -155,11 +155,13 @@ def test_bad_lines_can_be_skipped_and_are_reported(ana: User, tmp_path: Path) ->
 
 def test_what_is_not_understood_is_reported_at_any_depth(ana: User, tmp_path: Path) -> None:
     reports: list[str] = []
-    quoted = {"message": "m1", "quote": "a white cat", "tone": "glad"}
+    quote = {"message": "m1", "quote": "a white cat", "tone": "glad"}
     day = {"start": "2026-01-02", "at": 9}
-    sung = node("n9", "Ana sang.", colour="blue", evidence=[quoted, quoted], event_time=day)
-    her = {**PERSONA, "blocks": {"user": "Ana lives in Lisbon.", "dreams": "Of the sea."}}
-    import_lines(tmp_path, ana, HEADER, her, *SMALL[2:], sung, {"type": "dream", "id": "d1"}, report=reports.append)
+    song = node("n9", "Ana sang.", colour="blue", evidence=[quote, quote], event_time=day)
+    persona_line = {**PERSONA, "blocks": {"user": "Ana lives in Lisbon.", "dreams": "Of the sea."}}
+    import_lines(
+        tmp_path, ana, HEADER, persona_line, *SMALL[2:], song, {"type": "dream", "id": "d1"}, report=reports.append
+    )
     assert reports == [
         f"unknown and left out: {what} times)"
         for what in (
@@ -175,28 +177,34 @@ def test_what_is_not_understood_is_reported_at_any_depth(ana: User, tmp_path: Pa
 
 def test_what_has_no_fields_of_ours_is_kept(ana: User, tmp_path: Path) -> None:
     facts = {"born": "1990-02-03", "cats": [{"name": "小黑", "age": 3.5}]}
-    felt = {"mood": "tender", "energy": 7, "why": "the cat"}
+    mood_fields = {"mood": "tender", "energy": 7, "why": "the cat"}
     reports: list[str] = []
-    her = import_lines(tmp_path, ana, HEADER, {**PERSONA, "facts": facts, "mood": felt}, report=reports.append).persona
-    assert (her.facts, reports) == (facts, [])
-    assert her.episodic_state.items() >= felt.items()
+    persona = import_lines(
+        tmp_path, ana, HEADER, {**PERSONA, "facts": facts, "mood": mood_fields}, report=reports.append
+    ).persona
+    assert (persona.facts, reports) == (facts, [])
+    assert persona.episodic_state.items() >= mood_fields.items()
 
 
 def test_a_mood_that_does_not_say_since_when_is_felt_as_of_the_export(ana: User, tmp_path: Path) -> None:
-    saved = {**HEADER, "exported_at": AT}
-    her = import_lines(tmp_path, ana, saved, {**PERSONA, "mood": {"mood": "tender", "energy": 7}}).persona
-    felt = mood.current(her, datetime.fromisoformat(AT) + timedelta(hours=1))
-    assert felt is not None
-    assert (felt.mood, felt.energy) == ("tender", 7)
-    assert mood.current(her, datetime.fromisoformat(AT) + timedelta(days=9)) is None
-    assert [change.mood for change in her.mood_changes.all()] == ["tender"]
+    header = {**HEADER, "exported_at": AT}
+    persona = import_lines(tmp_path, ana, header, {**PERSONA, "mood": {"mood": "tender", "energy": 7}}).persona
+    mood_now = mood.current(persona, datetime.fromisoformat(AT) + timedelta(hours=1))
+    assert mood_now is not None
+    assert (mood_now.mood, mood_now.energy) == ("tender", 7)
+    assert mood.current(persona, datetime.fromisoformat(AT) + timedelta(days=9)) is None
+    assert [change.mood for change in persona.mood_changes.all()] == ["tender"]
     assert checks.broken_invariants(datetime.fromisoformat(AT)) == {}
 
 
 def test_null_is_as_if_it_were_not_said(ana: User, tmp_path: Path) -> None:
-    bare = dict.fromkeys(("subject", "emotional_impact", "emotion_tags", "relational_tags", "event_time", "session"))
+    empty_fields = dict.fromkeys(
+        ("subject", "emotional_impact", "emotion_tags", "relational_tags", "event_time", "session")
+    )
     reports: list[str] = []
-    import_lines(tmp_path, ana, HEADER, PERSONA, node("n1", "Ana sang.", **bare, messages=None), report=reports.append)
+    import_lines(
+        tmp_path, ana, HEADER, PERSONA, node("n1", "Ana sang.", **empty_fields, messages=None), report=reports.append
+    )
     stored_node = ConceptNode.objects.get()
     assert (stored_node.subject, stored_node.emotional_impact, stored_node.emotion_tags, reports) == ("user", 0, [], [])
 
@@ -216,10 +224,10 @@ def test_empty_lines_before_the_header_do_not_matter(ana: User) -> None:
 def test_ids_are_whatever_another_program_calls_its_things(ana: User, tmp_path: Path) -> None:
     names = {"s1": "谈话 №1 / über", "m1": "消息 1", "n1": "n" * 200, "e1": "a b\tc", "mira-1": "'; DROP TABLE --"}
     lines = [{key: _rename(names, value) for key, value in line.items()} for line in SMALL]
-    her = import_lines(tmp_path, ana, *lines).persona
-    assert her.external_id == names["mira-1"]
-    assert her.nodes.get(external_id="n" * 200).evidence.get().message.external_id == "消息 1"
-    assert her.entities.get().external_id == "a b\tc"
+    persona = import_lines(tmp_path, ana, *lines).persona
+    assert persona.external_id == names["mira-1"]
+    assert persona.nodes.get(external_id="n" * 200).evidence.get().message.external_id == "消息 1"
+    assert persona.entities.get().external_id == "a b\tc"
     assert not import_lines(tmp_path, ana, *lines).added.total()
 
 
@@ -252,9 +260,9 @@ def test_an_archive_may_refer_to_what_an_earlier_one_brought(ana: User, tmp_path
         "nodes": 1,
         "entities": 1,
     }
-    misquoting = {**more, "id": "n10", "evidence": [{"message": "m3", "quote": "a dog"}]}
+    misquote = {**more, "id": "n10", "evidence": [{"message": "m3", "quote": "a dog"}]}
     with pytest.raises(BrokenLine, match="line 3: the quote"):
-        import_lines(tmp_path, ana, HEADER, PERSONA, misquoting)
+        import_lines(tmp_path, ana, HEADER, PERSONA, misquote)
 
 
 def test_the_same_line_twice_is_taken_once_and_told(ana: User, tmp_path: Path) -> None:
@@ -279,21 +287,21 @@ def test_memories_may_rest_on_each_other(ana: User, tmp_path: Path) -> None:
         node("n8", "Ana is kind.", kind="thought", filling=["n9"], superseded_by="n9"),
         node("n9", "Ana is gentle.", kind="thought", filling=["n8"], superseded_by="n8"),
     ]
-    her = import_lines(tmp_path, ana, *SMALL, *circle).persona
-    thought = her.nodes.get(external_id="n8")
+    persona = import_lines(tmp_path, ana, *SMALL, *circle).persona
+    thought = persona.nodes.get(external_id="n8")
     forget(plan([Target("node", thought.pk)], Choice()), ana, datetime.fromisoformat(AT))
-    assert not her.nodes.filter(external_id__in=["n8", "n9"]).exists()
+    assert not persona.nodes.filter(external_id__in=["n8", "n9"]).exists()
 
 
 def test_a_sign_that_ends_words_elsewhere_is_dropped_with_no_quote_astray(ana: User, tmp_path: Path) -> None:
     quoted_message = message("m1", "Milo\0 is my cat, and Milo\0 purrs.")
-    quoted = node("n1", "Ana has a cat.", evidence=[{"message": "m1", "quote": "Milo\0 purrs"}])
-    her = import_lines(tmp_path, ana, HEADER, PERSONA, session("s1"), quoted_message, quoted).persona
+    quoting_node = node("n1", "Ana has a cat.", evidence=[{"message": "m1", "quote": "Milo\0 purrs"}])
+    persona = import_lines(tmp_path, ana, HEADER, PERSONA, session("s1"), quoted_message, quoting_node).persona
     [row] = Evidence.objects.all()
     assert row.message.content[row.start : row.end] == row.quote == "Milo purrs"
     assert checks.broken_invariants(datetime.fromisoformat(AT)) == {}
-    lines = b"".join(write.archive_lines(her, datetime.fromisoformat(AT)))
-    her.delete()
+    lines = b"".join(write.archive_lines(persona, datetime.fromisoformat(AT)))
+    persona.delete()
     again = import_archive(io.BytesIO(lines), ana).persona
     assert b"".join(write.archive_lines(again, datetime.fromisoformat(AT))) == lines
 
@@ -338,9 +346,9 @@ def test_what_people_wrote_since_is_not_overwritten(ana: User, tmp_path: Path) -
 
 
 def test_the_same_archive_of_another_owner_is_another_persona(ana: User, ben: User, tmp_path: Path) -> None:
-    hers, his = import_lines(tmp_path, ana).persona, import_lines(tmp_path, ben).persona
-    assert hers != his
-    assert ConceptNode.objects.of(hers).count() == ConceptNode.objects.of(his).count() == 3
+    persona_of_ana, persona_of_ben = import_lines(tmp_path, ana).persona, import_lines(tmp_path, ben).persona
+    assert persona_of_ana != persona_of_ben
+    assert ConceptNode.objects.of(persona_of_ana).count() == ConceptNode.objects.of(persona_of_ben).count() == 3
     assert all(row.message.persona_id == row.node.persona_id for row in Evidence.objects.all())
 
 
@@ -348,8 +356,8 @@ def test_a_vector_of_our_model_is_used_and_another_is_not(ana: User, tmp_path: P
     vector = np.zeros(embedding.DIMENSION, dtype="<f4")
     vector[7] = 1
     song = node("n1", "Ana sang.", embedding=base64.b64encode(vector.tobytes()).decode())
-    ours = {**HEADER, "embedding_model": embedding.name()}
-    import_lines(tmp_path, ana, ours, PERSONA, song)
+    header = {**HEADER, "embedding_model": embedding.name()}
+    import_lines(tmp_path, ana, header, PERSONA, song)
     stored_node = ConceptNode.objects.get()
     assert np.array_equal(vectors.of([stored_node.pk])[stored_node.pk], vector)
     import_lines(tmp_path, ana, {**HEADER, "embedding_model": "another"}, {**PERSONA, "id": "mira-2"}, song)

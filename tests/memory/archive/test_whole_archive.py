@@ -76,16 +76,16 @@ def everything(mira: Persona) -> Persona:
         care_until=LATER,
         episodic_state=mood | {"updated_at": NOW.isoformat()},
     )
-    talked = talk(mira, "Hello.", status="closed")
-    spoken_turn = turn(talked, "done", spoke_first=True, started_at=NOW, usage={"tokens_in": 3})
-    line(talked, "I am here.", role="persona", turn=spoken_turn)
-    failed = turn(talked, "failed", error="no_model", partial="I am")
-    hers = line(talked, "I want to die.", turn=failed, day=(NOW + timedelta(days=3)).date())
-    CrisisFlag.objects.create(message=hers, by_model=True, raised_at=NOW, seen_at=LATER, seen_by=mira.owner)
-    MoodChange.objects.create(persona=mira, session_uuid=talked.uuid, at=NOW, **mood)
-    event = remembered(mira, "Ana adopted Milo, who was called Bello.", session=talked)
-    Evidence.objects.create(node=event, message=hers, quote="I want", start=0, end=6)
-    ended = remembered(
+    first_session = talk(mira, "Hello.", status="closed")
+    spoken_turn = turn(first_session, "done", spoke_first=True, started_at=NOW, usage={"tokens_in": 3})
+    line(first_session, "I am here.", role="persona", turn=spoken_turn)
+    failed_turn = turn(first_session, "failed", error="no_model", partial="I am")
+    crisis_message = line(first_session, "I want to die.", turn=failed_turn, day=(NOW + timedelta(days=3)).date())
+    CrisisFlag.objects.create(message=crisis_message, by_model=True, raised_at=NOW, seen_at=LATER, seen_by=mira.owner)
+    MoodChange.objects.create(persona=mira, session_uuid=first_session.uuid, at=NOW, **mood)
+    event = remembered(mira, "Ana adopted Milo, who was called Bello.", session=first_session)
+    Evidence.objects.create(node=event, message=crisis_message, quote="I want", start=0, end=6)
+    expectation = remembered(
         mira, "Ana will call.", kind="expectation", outcome="fulfilled", resolved_at=NOW, resolved_by=event
     )
     thought = remembered(mira, "Bello makes Ana gentle.", kind="thought")
@@ -101,16 +101,16 @@ def everything(mira: Persona) -> Persona:
         edited_by=mira.owner,
         edited_at=NOW - timedelta(days=1),
     )
-    ReflectionRun.objects.create(persona=mira, session=talked, reason="timer", thoughts=1, at=NOW)
-    _slow_cycle(mira, event, ended)
-    SlowCycle.objects.create(persona=mira, through=event.pk, requested_at=LATER, requested_by=talked)
+    ReflectionRun.objects.create(persona=mira, session=first_session, reason="timer", thoughts=1, at=NOW)
+    _slow_cycle(mira, event, expectation)
+    SlowCycle.objects.create(persona=mira, through=event.pk, requested_at=LATER, requested_by=first_session)
     tombstones.add_tombstone(mira, FORGOTTEN)
     stones = list(mira.tombstones.values_list("pk", flat=True))
-    gone = [["node", str(mira.uuid)]]
+    targets = [["node", str(mira.uuid)]]
     Receipt.objects.create(
-        persona=mira, owner_id=mira.owner_id, targets=gone, stones=stones, at=NOW, status="done", finished_at=NOW
+        persona=mira, owner_id=mira.owner_id, targets=targets, stones=stones, at=NOW, status="done", finished_at=NOW
     )
-    _first_words(mira, spoken_turn, hers, ended)
+    _first_words(mira, spoken_turn, crisis_message, expectation)
     _brought(mira, event)
     milo, bello = (
         create_entity(mira, name, kind="pet", described_through=event.pk, relation=relation)
@@ -153,46 +153,50 @@ def imported_file(persona: Persona, **values: Any) -> ImportJob:
     return job
 
 
-def _slow_cycle(persona: Persona, event: ConceptNode, ended: ConceptNode) -> None:
+def _slow_cycle(persona: Persona, event: ConceptNode, expectation: ConceptNode) -> None:
     """A slow cycle run, an open question, and two threads, one of them dissolved by the owner."""
     story = Thread.objects.create(persona=persona, title="Milo's name", state="ended", created_at=NOW)
-    dissolved = Thread.objects.create(
+    dissolved_thread = Thread.objects.create(
         persona=persona, title="A call", titled_by="person", created_at=NOW, dissolved_at=LATER
     )
-    for thread, member, removed_at in ((story, event, None), (story, ended, None), (dissolved, ended, LATER)):
+    for thread, member, removed_at in (
+        (story, event, None),
+        (story, expectation, None),
+        (dissolved_thread, expectation, LATER),
+    ):
         ThreadMember.objects.create(thread=thread, node=member, removed_at=removed_at)
     run = SlowCycleRun.objects.create(persona=persona, reason="first", outcome="done", through=event.pk, at=NOW)
-    wondered = {"text": "Does he sleep?", "content_hash": content_hash("Does he sleep?")}
-    question = Question.objects.create(persona=persona, run=run, asked_at=NOW, **wondered)
+    question_fields = {"text": "Does he sleep?", "content_hash": content_hash("Does he sleep?")}
+    question = Question.objects.create(persona=persona, run=run, asked_at=NOW, **question_fields)
     QuestionGround.objects.create(question=question, node=event)
-    run.given = {"events": [event.pk], "awaited": [ended.pk], "questions": [], "thoughts": [], "entities": []}
-    run.given |= {"threads": [story.pk], "earlier": [ended.pk]}
+    run.given = {"events": [event.pk], "awaited": [expectation.pk], "questions": [], "thoughts": [], "entities": []}
+    run.given |= {"threads": [story.pk], "earlier": [expectation.pk]}
     run.made = [
         {"kind": "question", "id": question.pk},
-        {"kind": "outcome", "id": ended.pk, "outcome": "fulfilled", "by": [event.pk]},
+        {"kind": "outcome", "id": expectation.pk, "outcome": "fulfilled", "by": [event.pk]},
         {"kind": "thought", "dropped": "no_ground"},
         {"kind": "thread", "id": story.pk, "by": [event.pk]},
     ]
     run.save()
 
 
-def _first_words(persona: Persona, turn: Turn, message: Message, promised: ConceptNode) -> None:
+def _first_words(persona: Persona, turn: Turn, message: Message, promise: ConceptNode) -> None:
     """The settings of outreach, two outreaches, and two considerations."""
     ReachingOut.objects.create(persona=persona, enabled=True, quiet_start=22, changed_at=NOW)
     about_silence = {"persona": persona, "trigger": "silence", "trigger_key": f"silence:1:{message.uuid}"}
-    spoken = Outreach.objects.create(
+    outreach = Outreach.objects.create(
         status="delivered", wanted_at=NOW, delivered_at=NOW, turn_uuid=turn.uuid, **about_silence
     )
     Outreach.objects.create(
         persona=persona,
         trigger="promise",
-        trigger_key=f"promise:{promised.uuid}",
-        about_uuid=promised.uuid,
+        trigger_key=f"promise:{promise.uuid}",
+        about_uuid=promise.uuid,
         status="failed",
         wanted_at=NOW,
     )
     values = {"day": NOW.date(), "first_at": NOW, "at": LATER, "times": 5}
-    Consideration.objects.create(verdict="send", outreach=spoken, **about_silence, **values)
+    Consideration.objects.create(verdict="send", outreach=outreach, **about_silence, **values)
     Consideration.objects.create(persona=persona, verdict="refuse", gate="quiet_hours", **values)
 
 
@@ -211,20 +215,24 @@ def test_what_is_restored_means_what_it_did(ana: User, everything: Persona, tmp_
     block = CoreBlock.objects.get(persona=again, label=Label.STYLE)
     assert (block.content, block.version, block.edited_by) == ("Longer.", 3, None)
     assert [version.version for version in block.versions.all()] == [2, 1]
-    event, ended = again.nodes.get(kind="event"), again.nodes.get(kind="expectation")
-    assert ended.resolved_by == event
+    event, expectation = again.nodes.get(kind="event"), again.nodes.get(kind="expectation")
+    assert expectation.resolved_by == event
     assert SlowCycle.objects.get().through == SlowCycleRun.objects.get().through == event.pk
     assert Question.objects.get().run == SlowCycleRun.objects.get()
     thought = again.nodes.get(kind="thought")
     assert sorted(thought.filling.values_list("orphaned", flat=True)) == [False, True]
-    flagged = Message.objects.get(crisis_flag__isnull=False)
-    assert (flagged.content, flagged.crisis_flag.seen_by, flagged.turn.status) == ("I want to die.", ana, "failed")
-    assert (flagged.crisis_flag.by_detector, flagged.crisis_flag.by_model) == (False, True)
-    spoken = Outreach.objects.get(trigger="silence")
-    assert spoken.trigger_key == f"silence:1:{flagged.uuid}"
-    assert Turn.objects.get(uuid=spoken.turn_uuid).spoke_first
-    assert Outreach.objects.get(trigger="promise").trigger_key == f"promise:{ended.uuid}"
-    assert Consideration.objects.get(verdict="send").outreach == spoken
+    crisis_message = Message.objects.get(crisis_flag__isnull=False)
+    assert (crisis_message.content, crisis_message.crisis_flag.seen_by, crisis_message.turn.status) == (
+        "I want to die.",
+        ana,
+        "failed",
+    )
+    assert (crisis_message.crisis_flag.by_detector, crisis_message.crisis_flag.by_model) == (False, True)
+    outreach = Outreach.objects.get(trigger="silence")
+    assert outreach.trigger_key == f"silence:1:{crisis_message.uuid}"
+    assert Turn.objects.get(uuid=outreach.turn_uuid).spoke_first
+    assert Outreach.objects.get(trigger="promise").trigger_key == f"promise:{expectation.uuid}"
+    assert Consideration.objects.get(verdict="send").outreach == outreach
     assert Receipt.objects.get(persona=again).stones == [Tombstone.objects.get().pk]
     assert tombstones.refuses(again, [FORGOTTEN])
 
@@ -247,9 +255,9 @@ def test_a_file_that_was_taken_in_is_known_elsewhere_with_all_that_came_of_it(
         (1, "b" * 64, False, None),
     ]
     assert ImportRun.objects.get(uuid=file.uuid).persona == again
-    decided = CoreDraft.objects.get(label="user")
-    assert (decided.status, decided.decided_by, decided.import_uuid) == ("rejected", ana, file.uuid)
-    assert decided.quotes.get().said_in == again.messages.get(content__startswith="Tom").uuid
+    draft = CoreDraft.objects.get(label="user")
+    assert (draft.status, draft.decided_by, draft.import_uuid) == ("rejected", ana, file.uuid)
+    assert draft.quotes.get().said_in == again.messages.get(content__startswith="Tom").uuid
 
 
 def test_a_draft_does_not_come_back_without_the_line_that_it_rests_on(
@@ -260,8 +268,8 @@ def test_a_draft_does_not_come_back_without_the_line_that_it_rests_on(
     message = everything.messages.get(content__startswith="Tom")
     forget(plan([Target("message", message.pk)], Choice()), ana, LATER)
     assert not CoreDraft.objects.filter(label="user").exists()
-    with file.open("rb") as opened:
-        import_archive(opened, ana)
+    with file.open("rb") as archive:
+        import_archive(archive, ana)
     assert [draft.label for draft in CoreDraft.objects.all()] == ["persona"]
 
 
@@ -274,8 +282,8 @@ def test_an_import_that_was_forgotten_is_not_known_again_by_an_older_archive(
     assert run is not None
     forget(plan([Target("import", run.pk)], Choice()), ana, LATER)
     before = saved_lines(everything)
-    with file.open("rb") as opened:
-        import_archive(opened, ana)
+    with file.open("rb") as archive:
+        import_archive(archive, ana)
     assert not ImportJob.objects.filter(uuid=run.uuid).exists()
     assert [line for line in saved_lines(everything) if b'"tombstone"' not in line] == [
         line for line in before if b'"tombstone"' not in line
@@ -285,8 +293,8 @@ def test_an_import_that_was_forgotten_is_not_known_again_by_an_older_archive(
 def test_the_order_of_a_whole_archive_does_not_matter(ana: User, merged: Persona) -> None:
     header, *lines = write.archive_lines(merged, NOW)
     Persona.objects.all().delete()
-    shuffled = random.Random(7).sample(lines, len(lines))
-    assert saved_lines(import_archive(io.BytesIO(b"".join([header, *shuffled])), ana).persona) == lines
+    shuffled_lines = random.Random(7).sample(lines, len(lines))
+    assert saved_lines(import_archive(io.BytesIO(b"".join([header, *shuffled_lines])), ana).persona) == lines
 
 
 def test_a_block_that_is_newer_than_its_last_version_follows_it(ana: User, everything: Persona) -> None:
@@ -329,8 +337,8 @@ def import_saved(owner: User, persona: Persona, path: Path, **options: Any) -> A
     """Save the persona, import the archive, and return the result."""
     file = path / "hers.jsonl"
     file.write_bytes(b"".join(write.archive_lines(persona, NOW)))
-    with file.open("rb") as opened:
-        return import_archive(opened, owner, **options)
+    with file.open("rb") as archive:
+        return import_archive(archive, owner, **options)
 
 
 def test_somebody_elses_copy_is_another_one_with_all_that_can_be_hers(
@@ -367,9 +375,9 @@ def people(persona: Persona) -> list[str]:
         f"{mention.entity.canonical_name}: {mention.node.description}"
         for mention in Mention.objects.filter(entity__persona=persona).select_related("node", "entity")
     )
-    decided = MergeProposal.objects.of(persona).select_related("a", "b")
+    decisions = MergeProposal.objects.of(persona).select_related("a", "b")
     return rows + sorted(
-        f"{sorted([proposal.a.canonical_name, proposal.b.canonical_name])} {proposal.status}" for proposal in decided
+        f"{sorted([proposal.a.canonical_name, proposal.b.canonical_name])} {proposal.status}" for proposal in decisions
     )
 
 
@@ -389,8 +397,8 @@ def test_merges_are_taken_back_elsewhere_as_they_are_here(ana: User, merged: Per
     expected = undo_one_by_one(merged, ana)
     assert len(expected) == 2
     Persona.objects.all().delete()
-    with file.open("rb") as opened:
-        again = import_archive(opened, ana).persona
+    with file.open("rb") as archive:
+        again = import_archive(archive, ana).persona
     assert saved_lines(again) == before
     assert checks.broken_invariants(LATER) == {}
     assert undo_one_by_one(again, ana) == expected
@@ -405,8 +413,8 @@ def test_a_tombstone_of_another_installation_is_kept_and_said_to_refuse_nothing(
     Persona.objects.all().delete()
     settings.TOMBSTONE_KEY = "another"
     reports: list[str] = []
-    with file.open("rb") as opened:
-        again = import_archive(opened, ana, report=reports.append).persona
+    with file.open("rb") as archive:
+        again = import_archive(archive, ana, report=reports.append).persona
     assert [report for report in reports if "1 tombstones refuse nothing here" in report]
     assert saved_lines(again) == before
 
@@ -437,9 +445,9 @@ def test_a_broken_line_of_any_part_is_named(ana: User, tmp_path: Path, line: Any
 def test_a_merge_that_does_not_say_how_it_is_undone_is_not_taken(ana: User, tmp_path: Path) -> None:
     at = "2026-01-03T10:00:00+00:00"
     survivor = {"type": "entity", "id": "e1", "name": "Milo"}
-    gone = {"type": "entity", "id": "e2", "name": "Bello", "status": "merged", "merged_into": "e1"}
+    merged_entity = {"type": "entity", "id": "e2", "name": "Bello", "status": "merged", "merged_into": "e1"}
     proposal = {"type": "proposal", "id": "p1", "a": "e1", "b": "e2", "score": 1, "status": "merged", "created_at": at}
-    import_lines(tmp_path, ana, HEADER, PERSONA, gone, survivor, proposal)
+    import_lines(tmp_path, ana, HEADER, PERSONA, merged_entity, survivor, proposal)
     assert not MergeProposal.objects.exists()
     assert Entity.objects.get(status="merged").merged_into == Entity.objects.get(status="confirmed")
 
@@ -453,15 +461,17 @@ def test_many_at_once_are_stored_as_one_by_one(ana: User, tmp_path: Path, monkey
         for place, status in enumerate(statuses)
     ]
     counts = []
-    for number, many in enumerate((1, 1_000)):
-        monkeypatch.setattr(bulk, "MANY", many)
-        her = import_lines(
+    for number, limit in enumerate((1, 1_000)):
+        monkeypatch.setattr(bulk, "MANY", limit)
+        persona = import_lines(
             tmp_path, ana, HEADER, {**PERSONA, "id": f"mira-{number}"}, session("s1"), *messages, *nodes
         ).persona
         assert checks.broken_invariants(NOW) == {}
         assert not [*search.missing(), *vectors.missing()]
         towards = embedding.embed(["Memory 5."])[0]
-        counts.append((len(vectors.nearest(her.pk, towards, 9)), search.count(her.pk), vectors.count(her.pk)))
+        counts.append(
+            (len(vectors.nearest(persona.pk, towards, 9)), search.count(persona.pk), vectors.count(persona.pk))
+        )
     assert counts == [(4, 8, 8), (4, 8, 8)]
 
 

@@ -204,10 +204,10 @@ def test_somebody_else_of_the_users_name_stays_somebody_else(ana: User, tmp_path
         message("g2", "Hi all.", role="system", speaker="Ben"),
     ]
     persona = import_lines(tmp_path, ana, *SMALL, *group).persona
-    spoken = {
+    messages_by_text = {
         message.text: (message.speaker, message.role)
         for message in messages_of(read_items(PortableMemory(), export_source(persona, "pam")))
     }
-    assert spoken["I am Ana, too."] == ("ana (other)", "other")
-    assert spoken["Hi all."] == ("Ben", "other")
-    assert spoken["Only my grandmother's old armchair."] == ("Ana", "user")
+    assert messages_by_text["I am Ana, too."] == ("ana (other)", "other")
+    assert messages_by_text["Hi all."] == ("Ben", "other")
+    assert messages_by_text["Only my grandmother's old armchair."] == ("Ana", "user")

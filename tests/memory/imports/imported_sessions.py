@@ -94,10 +94,10 @@ def events_of_each(request: Any) -> dict[str, Any]:
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> None:
     """Call `action` after the model answers and before the answer is used."""
-    answered = llm.answer_now
+    real_answer_now = llm.answer_now
 
     def answer_now(*args: Any, **kwargs: Any) -> Any:
-        answer = answered(*args, **kwargs)
+        answer = real_answer_now(*args, **kwargs)
         action()
         return answer
 

@@ -62,12 +62,12 @@ def confirm_file(
 
 def choices_for(job: ImportJob, roles: Mapping[str, str] | None = None, **choices: Any) -> Choices:
     """The suggested choices, except that the speaker who bears the persona's name becomes the persona."""
-    likely = imports.suggest_choices(job)
-    roles_by_name = {name: role or "other" for name, role in likely.roles.items()}
+    suggestion = imports.suggest_choices(job)
+    roles_by_name = {name: role or "other" for name, role in suggestion.roles.items()}
     if job.persona and roles_by_name.get(job.persona.name) == "other":
         roles_by_name[job.persona.name] = "persona"
     roles_by_name |= roles or {}
-    return replace(likely, **{"roles": roles_by_name, "undated": date(2024, 1, 5)} | choices)
+    return replace(suggestion, **{"roles": roles_by_name, "undated": date(2024, 1, 5)} | choices)
 
 
 def import_file(

@@ -56,8 +56,8 @@ def test_nor_is_it_in_what_is_drafted_of_the_two(mira: Persona) -> None:
     import_file(
         mira, whatsapp("Ana: I love your dog.", "Ben: He is old", "Ana: Please don't call me Annie."), "chat.txt"
     )
-    drafted = list(mira.core_drafts.values_list("label", "text"))
-    assert not any("Mira" in text or label == "style" for label, text in drafted), drafted
+    draft_rows = list(mira.core_drafts.values_list("label", "text"))
+    assert not any("Mira" in text or label == "style" for label, text in draft_rows), draft_rows
 
 
 def test_in_chinese_it_is_the_other_one_too(mira: Persona) -> None:

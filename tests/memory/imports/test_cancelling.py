@@ -119,8 +119,8 @@ def test_who_dies_in_the_middle_is_followed_by_one_that_goes_on_and_leaves_one_r
     job = an_import(mira, "cancelled")
     for day in range(12):
         import_session(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
-    with monkeypatch.context() as dying:
-        dying.setattr(cancellation, "erase_or_close", _dies_after(7, cancellation.erase_or_close))
+    with monkeypatch.context() as patch:
+        patch.setattr(cancellation, "erase_or_close", _dies_after(7, cancellation.erase_or_close))
         with pytest.raises(KeyboardInterrupt):
             erase_unread(job, NOW)
     assert Session.objects.count() == 7

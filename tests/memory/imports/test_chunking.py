@@ -41,8 +41,8 @@ def cut(*items: ReaderItem, cuts: Cuts = CUTS, choices: Choices = CHOICES) -> li
 
 def ids(chunks: list[Chunk]) -> list[str]:
     """The ids of the messages; parts of one message count once."""
-    every = (message.external_id.partition("#")[0] for chunk in chunks for message in chunk.lines)
-    return [key for key, _parts in groupby(every)]
+    message_ids = (message.external_id.partition("#")[0] for chunk in chunks for message in chunk.lines)
+    return [key for key, _parts in groupby(message_ids)]
 
 
 @given(st.lists(lines, max_size=4))
@@ -85,8 +85,8 @@ def test_a_time_is_moved_by_a_little_at_most(rows: list[tuple[str, str, datetime
 
 @given(st.lists(st.tuples(st.sampled_from(["Ana", "Mira"]), texts), min_size=2, max_size=30))
 def test_a_file_that_begins_with_the_newest_is_turned_round(rows: list[tuple[str, str]]) -> None:
-    down = [(speaker, text, AT - timedelta(minutes=number)) for number, (speaker, text) in enumerate(rows)]
-    chunks = cut(talk(down), cuts=NEWEST_FIRST)
+    newest_first = [(speaker, text, AT - timedelta(minutes=number)) for number, (speaker, text) in enumerate(rows)]
+    chunks = cut(talk(newest_first), cuts=NEWEST_FIRST)
     oldest_first = sorted(chunks, key=lambda chunk: chunk.lines[0].at)
     assert ids(oldest_first) == [f"made:t-{number}" for number in reversed(range(len(rows)))]
 
@@ -106,14 +106,14 @@ def test_a_long_line_is_cut_where_a_paragraph_ends() -> None:
 
 
 def test_lines_without_a_date_stand_on_the_day_that_was_named_and_fit_into_it() -> None:
-    several = [("Ana", f"Line {number}", None) for number in range(4)]
-    (chunk,) = cut(talk(several))
+    rows = [("Ana", f"Line {number}", None) for number in range(4)]
+    (chunk,) = cut(talk(rows))
     midnight = datetime(2024, 1, 5, tzinfo=ZoneInfo("Asia/Shanghai"))
     assert [message.at - midnight for message in chunk.lines] == [timedelta(seconds=number) for number in range(4)]
     assert not chunk.dated
     until = (midnight + timedelta(seconds=2)).isoformat()
-    (crowded,) = cut(talk(several), cuts=Cuts(6, 5, 200, 100, undated=4, until=until))
-    assert crowded.lines[-1].at < midnight + timedelta(seconds=2)
+    (crowded_chunk,) = cut(talk(rows), cuts=Cuts(6, 5, 200, 100, undated=4, until=until))
+    assert crowded_chunk.lines[-1].at < midnight + timedelta(seconds=2)
 
 
 def test_a_line_without_a_date_among_others_has_that_of_the_line_before_and_the_first_that_of_the_next() -> None:
@@ -149,8 +149,8 @@ def test_entries_of_a_week_are_read_together_and_each_has_its_day() -> None:
 @each_row(("limit", "names"), [(1, ["t0"]), (2, ["t0", "t1"]), (9, ["t0", "t1", "t2"])])
 def test_a_limit_takes_the_first_talks(limit: int, names: list[str]) -> None:
     sessions = [talk([("Ana", "Hello", AT)], f"t{number}") for number in range(3)]
-    limited = Choices(CHOICES.roles, limit=limit)
-    assert ids(cut(*sessions, choices=limited)) == [f"made:{name}-0" for name in names]
+    choices = Choices(CHOICES.roles, limit=limit)
+    assert ids(cut(*sessions, choices=choices)) == [f"made:{name}-0" for name in names]
 
 
 def test_notes_come_in_chunks_of_their_own() -> None:

@@ -112,14 +112,14 @@ def test_a_draft_without_words_of_the_right_mouth_is_dropped(
 
 def test_only_lines_of_the_import_are_cited(mira: Persona, otto: Persona, model: Script, clock: Clock) -> None:
     job = import_sessions(mira, TALK)
-    lived, others = talk(mira, "I am a cook."), import_sessions(otto, ("I am a pilot.",))
+    live_session, others = talk(mira, "I am a cook."), import_sessions(otto, ("I am a pilot.",))
     withheld = line(TALK[0])
     Message.objects.filter(pk=withheld.pk).update(withheld=True)
     kim = Message.objects.create(
         persona=mira, session=withheld.session, role="system", speaker="Kim", content="Ana is a spy.",
         token_count=4, created_at=NOW, day=NOW.date(), import_uuid=job.uuid,
     )  # fmt: skip
-    messages = [lived.messages.get(), Message.objects.get(persona=otto), withheld, kim]
+    messages = [live_session.messages.get(), Message.objects.get(persona=otto), withheld, kim]
     model.answers({"drafts": [draft_of("persona", f"It is so, {message.pk}.", cite(message)) for message in messages]})
     assert imports_drafts.draft(acquire_lease(job, clock)) == 0
     assert not CoreDraft.objects.exists()
@@ -131,10 +131,10 @@ def test_only_lines_of_the_import_are_cited(mira: Persona, otto: Persona, model:
 def test_no_more_is_kept_than_a_person_reads_and_a_block_takes(mira: Persona, model: Script, clock: Clock) -> None:
     job = import_sessions(mira, TALK)
     nurse = line(TALK[0])
-    many = [draft_of("user", f"Ana is a nurse, {number}.", cite(nurse, "a nurse")) for number in range(40)]
+    many_drafts = [draft_of("user", f"Ana is a nurse, {number}.", cite(nurse, "a nurse")) for number in range(40)]
     long = [draft_of("style", f"{number} " + "so brief " * 105, cite(nurse, "a nurse")) for number in range(8)]
     endless = [draft_of("persona", "x " * 600, cite(nurse, "a nurse"))]
-    model.answers({"drafts": [*many, *long, *endless]})
+    model.answers({"drafts": [*many_drafts, *long, *endless]})
     imports_drafts.draft(acquire_lease(job, clock))
     texts = {label: list(CoreDraft.objects.filter(label=label)) for label in ("user", "style", "persona")}
     assert len(texts["user"]) == knobs.import_drafts_per_block()
@@ -173,8 +173,8 @@ def test_killed_anywhere_it_pays_nothing_twice_and_proposes_nothing_twice(
         {"drafts": [draft_of("user", f"Ana is a nurse, {number}.", cite(nurse, "a nurse")) for number in range(3)]}
     )
     claim = acquire_lease(job, clock)
-    with monkeypatch.context() as patched, contextlib.suppress(Killed):
-        _kill(patched, where)
+    with monkeypatch.context() as patch, contextlib.suppress(Killed):
+        _kill(patch, where)
         imports_drafts.draft(claim)
     assert CoreDraft.objects.count() == (3 if where == "after it was stored" else 0)
     assert len(model.requests) == 1
@@ -190,15 +190,15 @@ def test_killed_anywhere_it_pays_nothing_twice_and_proposes_nothing_twice(
     assert not ModelReply.objects.exists()
 
 
-def _kill(patched: pytest.MonkeyPatch, where: str) -> None:
+def _kill(patch: pytest.MonkeyPatch, where: str) -> None:
     def killed(*_: Any, **__: Any) -> None:
         raise Killed
 
     if where == "before the answer is read":
-        patched.setattr(imports_drafts, "sound_drafts", killed)
+        patch.setattr(imports_drafts, "sound_drafts", killed)
     elif where == "while it is stored":
         real, calls = drafts.propose, iter(range(9))
-        patched.setattr(drafts, "propose", lambda *args: real(*args) if next(calls) < 2 else killed())
+        patch.setattr(drafts, "propose", lambda *args: real(*args) if next(calls) < 2 else killed())
 
 
 def test_what_was_decided_meanwhile_is_not_proposed_again(
@@ -245,9 +245,9 @@ def test_a_failure_is_told_to_whoever_runs_the_import(mira: Persona, model: Scri
 
 
 # --- forgotten text -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("buried", ["Ana is a nurse in Lisbon.", "I am a nurse in Lisbon.", "nurse in Lisbon"])
-def test_what_was_forgotten_is_not_proposed(mira: Persona, model: Script, clock: Clock, buried: str) -> None:
-    tombstones.add_tombstones(mira, [TombstoneSource("text", buried)])
+@pytest.mark.parametrize("forgotten_text", ["Ana is a nurse in Lisbon.", "I am a nurse in Lisbon.", "nurse in Lisbon"])
+def test_what_was_forgotten_is_not_proposed(mira: Persona, model: Script, clock: Clock, forgotten_text: str) -> None:
+    tombstones.add_tombstones(mira, [TombstoneSource("text", forgotten_text)])
     job = import_sessions(mira, TALK)
     draft = draft_of("user", "Ana is a nurse in Lisbon.", cite(line(TALK[0]), "nurse in Lisbon"))
     model.answers({"drafts": [draft]})

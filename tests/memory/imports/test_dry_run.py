@@ -38,8 +38,8 @@ def answers_for(persona: Persona, file: Path) -> dict[str, Any] | None:
             error_text = str(error)
             if "--day-first" in error_text:
                 options["day_first"] = True
-            elif likely := re.findall(r"--mapping (\w+=\S+)", error_text.split(". It has:")[0]):
-                options["mapping"] = [option.rstrip(".;,") for option in likely if "FIELD" not in option]
+            elif mappings := re.findall(r"--mapping (\w+=\S+)", error_text.split(". It has:")[0]):
+                options["mapping"] = [option.rstrip(".;,") for option in mappings if "FIELD" not in option]
                 if "--kind notes" in error_text:
                     options["kind"] = "notes"
             elif "--kind" in error_text:
@@ -77,10 +77,10 @@ def test_the_dry_run_and_the_run_agree_on_every_sample(mira: Persona, tmp_path: 
                 command(persona, file)
             assert (ImportJob.objects.count(), Message.objects.count()) == before, file.name
             continue
-        foreseen = command(persona, file, dry_run=True, **options)
+        foreseen_output = command(persona, file, dry_run=True, **options)
         assert (ImportJob.objects.count(), Message.objects.count()) == before, file.name
         output = command(persona, file, **options)
-        assert output == foreseen, file.name
+        assert output == foreseen_output, file.name
         whole = persona.messages.exclude(external_id__contains=chunks.PART).count()
         assert whole == sum(int(output.get(name, 0)) for name in ("lines", "entries")), file.name
         read += 1
@@ -94,6 +94,6 @@ def test_of_what_is_known_or_left_out_the_dry_run_tells_as_the_run(mira: Persona
     command(mira, file, user_is=["Ana"], other_is=["Kim", "Ben"])
     file.write_text("\n".join(["date,from,text", *rows]))
     options: dict[str, Any] = {"user_is": ["Ana"], "skip": ["Ben"], "other_is": ["Kim"], "limit": 1}
-    foreseen = command(mira, file, dry_run=True, **options)
-    assert foreseen == command(mira, file, **options)
-    assert (foreseen["known"], foreseen["left_out"], foreseen["lines"]) == ("2", "2", "1")
+    foreseen_output = command(mira, file, dry_run=True, **options)
+    assert foreseen_output == command(mira, file, **options)
+    assert (foreseen_output["known"], foreseen_output["left_out"], foreseen_output["lines"]) == ("2", "2", "1")

@@ -36,10 +36,10 @@ def answer_questions(job: ImportJob) -> ImportJob:
 
 
 def store_messages(job: ImportJob) -> ImportJob:
-    likely = choices_for(job)
-    if "user" not in likely.roles.values() and likely.roles:
-        likely = choices_for(job, {next(iter(likely.roles)): "user"})
-    imports.confirm(job, likely, NOW)
+    choices = choices_for(job)
+    if "user" not in choices.roles.values() and choices.roles:
+        choices = choices_for(job, {next(iter(choices.roles)): "user"})
+    imports.confirm(job, choices, NOW)
     while job.status == "writing":
         runner.run(job.pk, Clock(), slice_seconds=0)
         job.refresh_from_db()
@@ -71,20 +71,20 @@ def texts_of(item: object) -> list[str]:
 def test_every_line_of_the_file_comes_in_by_its_order_or_is_counted(mira: Persona, path: Path) -> None:
     job = answer_questions(analyze_file(mira, path.read_bytes(), path.name))
     assert job.status == "asking", job.refusal
-    texts, skipped = words_in(path, job)
-    assert job.found["skipped"] == dict(skipped)
-    assert set(skipped) <= set(reasons.SKIPS)
+    texts, skip_counts = words_in(path, job)
+    assert job.found["skipped"] == dict(skip_counts)
+    assert set(skip_counts) <= set(reasons.SKIPS)
     assert job.found["counts"]["lines"] + job.found["counts"]["entries"] == len(texts)
     if texts:
         add_tombstone(mira, texts[0])
     job = store_messages(job)
     assert job.status in ("remembering", "drafting", "done"), job.failure
     inside = list(Message.objects.order_by("id").values_list("content", flat=True))
-    known_count, refused = job.counts["known"], job.counts["refused"]
-    assert len(inside) + known_count + refused >= len(texts)
+    known_count, refused_count = job.counts["known"], job.counts["refused"]
+    assert len(inside) + known_count + refused_count >= len(texts)
     missing = Counter(texts) - Counter(text for text in texts if any(text in content for content in inside))
-    assert missing.total() <= known_count + refused
-    assert refused >= bool(texts)
+    assert missing.total() <= known_count + refused_count
+    assert refused_count >= bool(texts)
     within_each_session_the_messages_stand_as_in_the_file(texts)
 
 

@@ -97,8 +97,8 @@ def test_what_was_also_told_here_is_decided_as_for_any_line(mira: Persona, model
     forgetting_plan = plan_for(Target("import", ImportRun.objects.get().pk))
     assert [item.why for item in forgetting_plan.going if item.kind == "event"] == ["quotes"]
     assert [item.key for item in forgetting_plan.going if item.kind == "message"] == [session.messages.get().pk]
-    spared = plan([Target("import", ImportRun.objects.get().pk)], Choice("orphan"))
-    assert [(item.key, item.why) for item in spared.staying] == [(node.pk, "other_ground")]
+    orphan_plan = plan([Target("import", ImportRun.objects.get().pk)], Choice("orphan"))
+    assert [(item.key, item.why) for item in orphan_plan.staying] == [(node.pk, "other_ground")]
 
 
 def test_a_line_that_was_forgotten_does_not_come_back_with_its_file(mira: Persona, model: Script) -> None:
@@ -177,11 +177,11 @@ def test_what_somebody_said_goes_with_them(mira: Persona) -> None:
 
 
 def test_a_file_that_is_still_to_be_read_is_named_in_the_plan(mira: Persona) -> None:
-    waiting = importing_files.analyze_file(mira, CHAT, NAME)
+    waiting_job = importing_files.analyze_file(mira, CHAT, NAME)
     live = talk(mira, SAID, "> Seven!", "Seven.")
     forgetting_plan = plan_for(Target("session", live.pk))
     assert [(item.kind, item.uuid, item.why) for item in forgetting_plan.elsewhere] == [
-        ("import", waiting.uuid, "on_its_way")
+        ("import", waiting_job.uuid, "on_its_way")
     ]
 
 

@@ -70,8 +70,8 @@ def test_the_same_file_again_adds_nothing_and_says_so(mira: Persona) -> None:
     first = run_command(mira, WHATSAPP)
     before = everything()
     again = run_command(mira, WHATSAPP)
-    changed = {name: count - before[name] for name, count in everything().items() if count != before[name]}
-    assert changed.keys() <= {"ImportJob", "OutboxEvent"}
+    changes = {name: count - before[name] for name, count in everything().items() if count != before[name]}
+    assert changes.keys() <= {"ImportJob", "OutboxEvent"}
     assert int(again[next(name for name in again if name.strip() == "known")]) > 0
     assert first[""] != again[""]
 

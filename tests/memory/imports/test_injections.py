@@ -200,9 +200,9 @@ def test_what_is_brought_is_data_whatever_it_orders(
 
 
 def _nothing_was_read_of_others(mira: Persona, job: ImportJob) -> None:
-    ours = ConceptNode.objects.filter(persona=mira)
-    assert not ours.filter(evidence__message__persona__name="Otto").exists()
-    assert not ours.filter(description="Ben has a boat.", status="active").exists()
+    nodes = ConceptNode.objects.filter(persona=mira)
+    assert not nodes.filter(evidence__message__persona__name="Otto").exists()
+    assert not nodes.filter(description="Ben has a boat.", status="active").exists()
     assert not CoreDraft.objects.filter(text="Ben has a boat.").exists()
     assert not CoreDraft.objects.exclude(persona=mira).exists()
 
@@ -215,10 +215,10 @@ def _every_order_stood_in_its_block(requests: Sequence[Request]) -> None:
 
 def _what_came_in_waits_for_people(mira: Persona) -> None:
     assert set(CoreDraft.objects.values_list("status", flat=True)) <= {"open"}
-    came = ConceptNode.objects.filter(persona=mira, description__startswith="zq")
-    assert set(came.values_list("verification", flat=True)) <= {"unverified"}
-    assert not came.filter(pinned=True).exists()
-    assert not came.exclude(kind="event").exists()
+    nodes = ConceptNode.objects.filter(persona=mira, description__startswith="zq")
+    assert set(nodes.values_list("verification", flat=True)) <= {"unverified"}
+    assert not nodes.filter(pinned=True).exists()
+    assert not nodes.exclude(kind="event").exists()
     assert set(Entity.objects.exclude(import_uuid=None).values_list("status", flat=True)) <= {"uncertain"}
 
 

@@ -134,19 +134,19 @@ def test_a_long_text_comes_as_drafts_cut_at_the_ends_of_its_paragraphs() -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "filled"),
+    ("text", "expected"),
     [
         ("{{char}} waits for {{user}}.", "Mira waits for Ana."),
         ("<BOT>：你好，<USER>", "Mira：你好，Ana"),
         ("{{ Char }} and {{random:a,b}} and <b>", "Mira and {{random:a,b}} and <b>"),
     ],
 )
-def test_the_names_of_the_two_stand_for_a_cards_macros(text: str, filled: str) -> None:
-    assert NAMES.filled(text) == filled
+def test_the_names_of_the_two_stand_for_a_cards_macros(text: str, expected: str) -> None:
+    assert NAMES.filled(text) == expected
 
 
 @each_row(
-    ("text", "resolved"),
+    ("text", "expected"),
     [
         ("{{char}} waits for {{user}}.", "Mira waits for Ana."),
         ("<START>\n{{user}}: Hi\n<start>\n<BOT>: Ho", "Ana: Hi\n\nMira: Ho"),
@@ -160,8 +160,8 @@ def test_the_names_of_the_two_stand_for_a_cards_macros(text: str, filled: str) -
         ("{{" * 50 + "deep" + "}}" * 50, None),
     ],
 )
-def test_every_macro_of_a_card_is_resolved(text: str, resolved: str | None) -> None:
-    assert resolved is None or NAMES.resolved(text) == resolved
+def test_every_macro_of_a_card_is_resolved(text: str, expected: str | None) -> None:
+    assert expected is None or NAMES.resolved(text) == expected
     assert len(NAMES.resolved(text)) <= len(text)
 
 
@@ -348,8 +348,8 @@ def test_a_forgotten_card_leaves_nothing_and_does_not_come_back(mira: Persona) -
     job = importing_files.import_file(mira, content, "card_v2.json")
     assert (job.status, job.counts["entities"], CoreDraft.objects.count()) == ("done", 1, 5)
     run = mira.import_runs.get()
-    planned = forgetting.plan([Target("import", run.pk)])
-    assert forgetting.forget(planned, None, NOW).counts == planned.counts
+    forgetting_plan = forgetting.plan([Target("import", run.pk)])
+    assert forgetting.forget(forgetting_plan, None, NOW).counts == forgetting_plan.counts
     assert not any(model.objects.exists() for model in (CoreDraft, DraftQuote, Entity, Alias, ConceptNode))
     again = importing_files.import_file(mira, content, "card_v2.json")
     assert again.counts["refused"] == 6

@@ -42,12 +42,12 @@ def test_of_what_is_known_no_word_is_cut(mira: Persona, monkeypatch: pytest.Monk
     import_file(mira, CHAT, NAME)
     again = confirm_file(mira, CHAT, NAME)
     cut: list[str] = []
-    worded = search.tokenize_texts
+    tokenize_texts = search.tokenize_texts
 
     def record_and_tokenize(texts: Iterable[str]) -> dict[str, str]:
         text_list = list(texts)
         cut.extend(text_list)
-        return worded(text_list)
+        return tokenize_texts(text_list)
 
     monkeypatch.setattr(search, "tokenize_texts", record_and_tokenize)
     runner.run(again.pk, Clock(), through="writing")

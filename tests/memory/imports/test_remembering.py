@@ -99,8 +99,8 @@ def test_a_talk_that_ends_in_the_middle_of_an_import_is_remembered_within_a_slic
     assert slice_of(job) == imports_runner.Outcome.GOES_ON
     live = talk(mira, "I have a cat named Milo.", "> Sweet!", "She is grey.", at=NOW)
     runner.requeue_stale(clock())
-    queued = [(job.task["func"], job.task["args"][0]) for job in OrmQ.objects.order_by("id")]
-    assert queued == [("memory.tasks.import_file", job.pk), ("memory.tasks.consolidate_session", live.pk)]
+    queued_tasks = [(job.task["func"], job.task["args"][0]) for job in OrmQ.objects.order_by("id")]
+    assert queued_tasks == [("memory.tasks.import_file", job.pk), ("memory.tasks.consolidate_session", live.pk)]
     slice_of(job)
     runner.run(live.pk, clock)
     live.refresh_from_db()

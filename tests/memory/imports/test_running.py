@@ -461,8 +461,8 @@ def test_it_is_queued_once_and_found_again_where_nobody_took_it(mira: Persona) -
 def test_the_worker_knows_its_job_by_its_id(mira: Persona) -> None:
     job = begin_import(mira, CHAT, NAME)
     imports.enqueue(job, NOW)
-    queued = OrmQ.objects.get().task
-    assert (queued["func"], queued["args"]) == ("memory.tasks.import_file", (job.pk,))
+    queued_task = OrmQ.objects.get().task
+    assert (queued_task["func"], queued_task["args"]) == ("memory.tasks.import_file", (job.pk,))
     assert tasks.import_file(job.pk) == "asks"
     assert tasks.import_file(job.pk) == "not_mine"
 
@@ -470,10 +470,10 @@ def test_the_worker_knows_its_job_by_its_id(mira: Persona) -> None:
 def test_after_a_slice_it_goes_to_the_end_of_the_queue(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports_store, "LINES_AT_ONCE", 1)
     job = confirm_file(mira, CHAT, NAME)
-    queued = OrmQ.objects.count()
+    queue_length = OrmQ.objects.count()
     assert imports_runner.run(job.pk, Clock(), slice_seconds=0) == "goes_on"
     assert (reload(job).gone_through, job.status, job.holder) == (1, "writing", leases.QUEUED)
-    assert OrmQ.objects.count() == queued + 1
+    assert OrmQ.objects.count() == queue_length + 1
 
 
 def test_the_command_reads_a_file_that_is_not_kept_and_no_worker_touches_it(mira: Persona) -> None:
@@ -605,8 +605,8 @@ def failing(error: Exception) -> Any:
 
 def test_a_fault_that_passes_costs_a_pause(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     job, clock = confirm_file(mira, CHAT, NAME), Clock()
-    with monkeypatch.context() as patched:
-        patched.setattr(imports_store.summary, "publish_progress", failing(RuntimeError("I met Tomas")))
+    with monkeypatch.context() as patch:
+        patch.setattr(imports_store.summary, "publish_progress", failing(RuntimeError("I met Tomas")))
         assert imports_runner.run(job.pk, clock) == "later"
     assert not Message.objects.exists()
     assert imports_runner.run(job.pk, clock) == "not_mine"
@@ -657,8 +657,8 @@ def test_a_talk_that_cannot_be_read_does_not_stop_the_others(mira: Persona, monk
 def test_a_spent_budget_is_waited_for_and_costs_no_try(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     job, clock = confirm_file(mira, CHAT, NAME), Clock()
     spent = LLMError("spent", code="budget_exhausted", permanent=False, retry_after=3_600)
-    with monkeypatch.context() as patched:
-        patched.setattr(drafts, "draft", failing(spent))
+    with monkeypatch.context() as patch:
+        patch.setattr(drafts, "draft", failing(spent))
         assert imports_runner.run(job.pk, clock) == "later"
     assert (reload(job).status, job.attempts) == ("drafting", 0)
     assert imports.summarize(job)["waits_until"] == (clock() + timedelta(hours=1)).isoformat()

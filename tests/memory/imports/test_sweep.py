@@ -132,10 +132,10 @@ def test_stopped_at_any_statement_it_is_taken_up_to_the_same_end(
             clock = Clock()
             for name, content in (("WhatsApp Chat with Mira.txt", chat()), ("diary.md", DIARY), ("card.json", CARD)):
                 begin_import(mira, content, name)
-            stopped = stops(statement, lambda: finish_imports(clock))
+            was_stopped = stops(statement, lambda: finish_imports(clock))
             clock.forward(hours=1)
             finish_imports(clock)
-            return remains(), stopped
+            return remains(), was_stopped
 
     statements: list[int] = []
     with connection.execute_wrapper(lambda run, *args: (statements.append(1), run(*args))[1]):

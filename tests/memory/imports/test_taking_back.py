@@ -130,25 +130,25 @@ def test_what_was_said_here_since_and_what_came_of_it_stays(mira: Persona, model
     model.answers(*[events_of_each] * 9)
     live = talk(mira, GEESE, f"> You told me: {GEESE}", "I saw them today, by the river.")
     runner.run(live.pk, Clock())
-    both = ConceptNode.objects.get(description=f"Ana said: {GEESE}")
-    assert both.evidence.count() == 2
+    shared_node = ConceptNode.objects.get(description=f"Ana said: {GEESE}")
+    assert shared_node.evidence.count() == 2
     messages_before = list(live.messages.values_list("uuid", "content", "withheld"))
     revert_plan = plan_revert(job)
-    assert [(item.key, item.why) for item in revert_plan.staying] == [(both.pk, "other_ground")]
+    assert [(item.key, item.why) for item in revert_plan.staying] == [(shared_node.pk, "other_ground")]
     revert(job)
     assert list(Message.objects.values_list("uuid", "content", "withheld")) == messages_before
-    assert both.evidence.get().message.session == live
+    assert shared_node.evidence.get().message.session == live
     assert ConceptNode.objects.count() == 2
     assert checks.broken_invariants(NOW) == {}
 
 
 def test_a_memory_of_here_that_the_file_replaced_or_settled_is_as_it_was(mira: Persona) -> None:
     job = an_import(mira, "done")
-    came = node_of(import_session(job, f"Ana: {GEESE}"), "Nils keeps seven geese.")
+    imported_node = node_of(import_session(job, f"Ana: {GEESE}"), "Nils keeps seven geese.")
     live = talk(mira, "Nils keeps nine geese, and I will visit him.")
     older, promise = node_of(live, "Nils keeps nine geese."), node_of(live, "Ana visits Nils.", kind="intention")
-    ConceptNode.objects.filter(pk=older.pk).update(status="superseded", superseded_by=came)
-    open_items.settle(promise, "fulfilled", came, NOW)
+    ConceptNode.objects.filter(pk=older.pk).update(status="superseded", superseded_by=imported_node)
+    open_items.settle(promise, "fulfilled", imported_node, NOW)
     revert(job)
     older.refresh_from_db()
     promise.refresh_from_db()
@@ -158,15 +158,15 @@ def test_a_memory_of_here_that_the_file_replaced_or_settled_is_as_it_was(mira: P
 
 def test_who_is_known_from_elsewhere_too_stays_without_the_names_that_the_file_gave(mira: Persona) -> None:
     job = an_import(mira, "done")
-    came = node_of(import_session(job, "Ana: Nisse, my Nils, keeps geese."), "Nisse keeps geese.")
-    lived = node_of(talk(mira, "Nils is ill."), "Nils is ill.")
+    imported_node = node_of(import_session(job, "Ana: Nisse, my Nils, keeps geese."), "Nisse keeps geese.")
+    live_node = node_of(talk(mira, "Nils is ill."), "Nils is ill.")
     nils = Entity.objects.create(persona=mira, canonical_name="Nils", kind="person", import_uuid=job.uuid)
-    alone = Entity.objects.create(persona=mira, canonical_name="Geese", kind="pet", import_uuid=job.uuid)
+    lone_entity = Entity.objects.create(persona=mira, canonical_name="Geese", kind="pet", import_uuid=job.uuid)
     for name in ("Nils", "Nisse"):
         Alias.objects.create(entity=nils, persona=mira, text=name, normalized=name.casefold())
-    Alias.objects.create(entity=alone, persona=mira, text="Geese", normalized="geese")
-    Mention.objects.bulk_create([Mention(node=came, entity=nils), Mention(node=lived, entity=nils)])
-    Mention.objects.create(node=came, entity=alone)
+    Alias.objects.create(entity=lone_entity, persona=mira, text="Geese", normalized="geese")
+    Mention.objects.bulk_create([Mention(node=imported_node, entity=nils), Mention(node=live_node, entity=nils)])
+    Mention.objects.create(node=imported_node, entity=lone_entity)
     revert(job)
     assert [
         (entity.canonical_name, [name.text for name in entity.aliases.all()]) for entity in Entity.objects.all()

@@ -11,18 +11,18 @@ _STONES = (
 
 def mutate(data: bytes, chance: random.Random) -> bytes:
     """`data` with one to four damages: bytes changed, deleted, doubled, hostile bytes inserted, or the end cut off."""
-    changed = bytearray(data)
+    result = bytearray(data)
     for _time in range(chance.randint(1, 4)):
-        place, length = chance.randrange(len(changed) + 1), chance.choice((1, 4, 12, 200))
+        place, length = chance.randrange(len(result) + 1), chance.choice((1, 4, 12, 200))
         action = chance.randrange(5)
         if action == 0:
-            changed[place : place + length] = chance.randbytes(min(length, 12))
+            result[place : place + length] = chance.randbytes(min(length, 12))
         elif action == 1:
-            del changed[place : place + length]
+            del result[place : place + length]
         elif action == 2:
-            changed[place:place] = changed[place : place + length]
+            result[place:place] = result[place : place + length]
         elif action == 3:
-            changed[place:place] = chance.choice(_STONES)
+            result[place:place] = chance.choice(_STONES)
         else:
-            del changed[place:]
-    return bytes(changed)
+            del result[place:]
+    return bytes(result)

@@ -69,10 +69,10 @@ def whatsapp_dashed(messages: Sequence[Spoken]) -> bytes:
 
 
 def whatsapp_bracketed(messages: Sequence[Spoken]) -> bytes:
-    stamped = (
+    stamped_lines = (
         f"[{at(n):%m/%d/%y, %I:%M:%S\u202f%p}] {_name(message)}: {message.text}\n" for n, message in enumerate(messages)
     )
-    return "".join(stamped).encode()
+    return "".join(stamped_lines).encode()
 
 
 def telegram(messages: Sequence[Spoken]) -> bytes:

@@ -97,9 +97,9 @@ def test_times_beyond_reason_are_left_open() -> None:
 
 def with_message(**fields: Any) -> list[ReaderItem]:
     """The first conversation with another last message."""
-    changed = conversation()
-    changed["mapping"]["a3"]["message"] |= fields
-    return read([changed])
+    document = conversation()
+    document["mapping"]["a3"]["message"] |= fields
+    return read([document])
 
 
 @each_row("data", [json.dumps(conversation()), json.dumps(conversation(), indent=2)])
@@ -132,9 +132,9 @@ def test_marks_of_sources_are_no_words(text: str, expected: str) -> None:
 
 
 def test_whatever_a_user_writes_stays() -> None:
-    changed = conversation()
-    changed["mapping"]["u1"]["message"]["content"] = {"content_type": "text", "parts": ["See 【1†source】."]}
-    assert messages_of(read([changed]))[0].text == "See 【1†source】."
+    document = conversation()
+    document["mapping"]["u1"]["message"]["content"] = {"content_type": "text", "parts": ["See 【1†source】."]}
+    assert messages_of(read([document]))[0].text == "See 【1†source】."
 
 
 def test_what_the_model_says_to_itself_is_no_line() -> None:
@@ -182,14 +182,14 @@ def test_conversations_without_links_are_read_whole_and_in_order() -> None:
     }
     messages = [_message(number) for number in (0, 1, 2, 3)]
     plain = [{"role": message["author"]["role"], "content": message["content"]} for message in messages]
-    shared = {"title": "T", "linear_conversation": in_order, "mapping": nodes}
+    common_fields = {"title": "T", "linear_conversation": in_order, "mapping": nodes}
     for data in (
         [{"title": "T", "mapping": nodes}],
         {"title": "T", "mapping": nodes, "current_node": "n3"},
         [{"title": "T", "mapping": inner}],
         [{"title": "T", "mapping": node_list}],
         {"conversations": [{"title": "T", "mapping": nodes}]},
-        {"props": {"pageProps": {"serverResponse": {"type": "data", "data": shared}}}},
+        {"props": {"pageProps": {"serverResponse": {"type": "data", "data": common_fields}}}},
         [{"title": "T", "messages": messages}],
         [{"title": "T", "messages": plain}],
         {"title": "T", "messages": messages},

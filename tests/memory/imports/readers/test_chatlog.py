@@ -98,7 +98,7 @@ Exported 3 message(s)
 
 
 @each_row(
-    ("data", "spoken", "skipped"),
+    ("data", "expected", "skips"),
     [
         (QQ, [("安娜", "你好\n在吗"), ("小美", "2024-01-05"), ("安娜", "晚安")],
          ["nobody", "document", "document", "document", "media", "notice"]),
@@ -115,13 +115,13 @@ Exported 3 message(s)
     ids=["qq", "line", "line_zh", "kakaotalk", "kakaotalk_phone", "irc", "weechat", "wechat", "discord"],
 )  # fmt: skip
 @each_row("end", ["\n", "\r\n"])
-def test_a_chat_is_recognised_and_read(data: str, spoken: list[tuple[str, str]], skipped: list[str], end: str) -> None:
+def test_a_chat_is_recognised_and_read(data: str, expected: list[tuple[str, str]], skips: list[str], end: str) -> None:
     source = source_of(data.replace("\n", end), "chat.txt")
     assert recognize(source).name == "chatlog"
     items = read_items(Chatlog(), source)
-    assert [(message.speaker, message.text) for message in messages_of(items)] == spoken
+    assert [(message.speaker, message.text) for message in messages_of(items)] == expected
     assert [message.at for message in messages_of(items)] == [EVENING, EVENING, NIGHT]
-    assert skips_of(items) == skipped
+    assert skips_of(items) == skips
 
 
 @each_row(

@@ -32,10 +32,9 @@ def test_one_conversation_over_several_lines_is_read() -> None:
 
 
 def test_messages_stand_in_the_order_of_their_times() -> None:
-    turned = CONVERSATIONS[0] | {"chat_messages": CONVERSATIONS[0]["chat_messages"][::-1]}
-    assert [message.source_id for message in messages_of(read_items(Claude(), source_of(json.dumps([turned]))))] == [
-        "k-m1", "k-m2", "k-m3",
-    ]  # fmt: skip
+    reversed_chat = CONVERSATIONS[0] | {"chat_messages": CONVERSATIONS[0]["chat_messages"][::-1]}
+    items = read_items(Claude(), source_of(json.dumps([reversed_chat])))
+    assert [message.source_id for message in messages_of(items)] == ["k-m1", "k-m2", "k-m3"]
 
 
 def test_without_all_times_messages_stand_as_in_the_file() -> None:

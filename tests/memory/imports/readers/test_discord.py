@@ -44,23 +44,23 @@ def test_a_channel_without_messages_gives_nothing() -> None:
     assert read_items(Discord(), source_of(json.dumps(DATA | {"messages": []}))) == []
 
 
-def with_messages(*changed: dict[str, Any]) -> str:
+def with_messages(*changes: dict[str, Any]) -> str:
     plain = DATA["messages"][0] | {"attachments": [], "stickers": [], "embeds": []}
-    return json.dumps(DATA | {"messages": [plain | {"id": str(n)} | change for n, change in enumerate(changed)]})
+    return json.dumps(DATA | {"messages": [plain | {"id": str(n)} | change for n, change in enumerate(changes)]})
 
 
 def test_what_was_forwarded_was_said_by_somebody_else() -> None:
-    forwarded = {"content": "The sea is warm.", "attachments": [], "embeds": [], "stickers": []}
-    items = read_items(Discord(), source_of(with_messages({"content": "", "forwardedMessage": forwarded})))
+    forwarded_message = {"content": "The sea is warm.", "attachments": [], "embeds": [], "stickers": []}
+    items = read_items(Discord(), source_of(with_messages({"content": "", "forwardedMessage": forwarded_message})))
     assert [(message.text, message.role) for message in messages_of(items)] == [("The sea is warm.", "other")]
     assert messages_of(items)[0].speaker != messages_of(read_items(Discord(), source_of(with_messages({}))))[0].speaker
     assert skips_of(items) == []
 
 
-@each_row(("kind", "spoken"), [("0", 1), ("7", 0), ("18", 0), ("19", 1), ("20", 1), ("46", 0), ("99", 1)])
-def test_kinds_without_a_name_are_those_of_discord(kind: str, spoken: int) -> None:
+@each_row(("kind", "message_count"), [("0", 1), ("7", 0), ("18", 0), ("19", 1), ("20", 1), ("46", 0), ("99", 1)])
+def test_kinds_without_a_name_are_those_of_discord(kind: str, message_count: int) -> None:
     items = read_items(Discord(), source_of(with_messages({"type": kind})))
-    assert (len(messages_of(items)), skips_of(items)) == (spoken, ["notice"] * (1 - spoken))
+    assert (len(messages_of(items)), skips_of(items)) == (message_count, ["notice"] * (1 - message_count))
 
 
 def test_what_is_no_channel_in_a_zip_is_told() -> None:

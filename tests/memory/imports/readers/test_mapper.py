@@ -19,17 +19,17 @@ from tests.memory.imports.readers.given import entries_of, fixture, messages_of,
 from tests.table import each_row
 
 
-def read_mapped(data: Any, **corrected: str) -> list[ReaderItem]:
+def read_mapped(data: Any, **corrections: str) -> list[ReaderItem]:
     """The items read with the guessed mapping, or with a corrected one."""
     source = source_of(data if isinstance(data, str) else json.dumps(data))
-    guessed = guess(source)
-    assert guessed
-    return read_items(MappedFile(), source, Options(mapping=replace(guessed, **corrected)))
+    mapping = guess(source)
+    assert mapping
+    return read_items(MappedFile(), source, Options(mapping=replace(mapping, **corrections)))
 
 
 def test_the_guess_finds_records_deep_in_a_file() -> None:
-    guessed = guess(fixture("character_talks.json"))
-    assert guessed == Mapping(
+    mapping = guess(fixture("character_talks.json"))
+    assert mapping == Mapping(
         text="content",
         speaker="author.name",
         at="create_time",
@@ -85,9 +85,9 @@ def test_a_flag_for_bots_says_the_opposite() -> None:
 )
 def test_common_names_leave_no_doubt(record: dict[str, Any]) -> None:
     for data in ([record] * 3, {"a": {"b": [record] * 3}}, {"chats": [{"messages": [record] * 3}]}):
-        guessed = guess(source_of(json.dumps(data)))
-        assert guessed
-        assert guessed.sure
+        mapping = guess(source_of(json.dumps(data)))
+        assert mapping
+        assert mapping.sure
         assert [message.text for message in messages_of(read_mapped(data))] == ["Hello there"] * 3
 
 
@@ -113,9 +113,9 @@ def test_records_without_speakers_are_entries() -> None:
 
 
 def test_what_has_no_telling_names_is_guessed_from_values_and_not_sure() -> None:
-    guessed = guess(source_of(json.dumps([{"x1": "2024-01-05", "x2": "A long line of words that somebody wrote."}])))
-    assert guessed
-    assert (guessed.text, guessed.at, guessed.sure) == ("x2", "x1", False)
+    mapping = guess(source_of(json.dumps([{"x1": "2024-01-05", "x2": "A long line of words that somebody wrote."}])))
+    assert mapping
+    assert (mapping.text, mapping.at, mapping.sure) == ("x2", "x1", False)
 
 
 def test_a_table_can_be_mapped_too() -> None:
@@ -348,10 +348,10 @@ def test_short_names_of_fields_are_proposed_and_words_of_two_letters_are_words()
         ]
         source = source_of("\n".join(json.dumps(record, ensure_ascii=False) for record in records))
         assert recognize(source).name == "mapped", text
-        likely = guess(source)
-        assert likely is not None
-        assert (likely.text, likely.speaker, likely.at) == (text, speaker, "ts")
-        items = read_items(MappedFile(), source, Options(mapping=likely))
+        mapping = guess(source)
+        assert mapping is not None
+        assert (mapping.text, mapping.speaker, mapping.at) == (text, speaker, "ts")
+        items = read_items(MappedFile(), source, Options(mapping=mapping))
         assert [message.speaker for message in messages_of(items)] == ["1000", "1001", "1000", "1001"]
 
 
@@ -367,8 +367,8 @@ def test_the_other_one_is_named_by_what_stands_above_all_of_it() -> None:
             "Lupita",
             "user",
         ] * 2, above
-    several = [{"contact": name, "list": messages} for name in ("Ben", "Cid")]
-    assert {message.speaker for message in messages_of(read_mapped(several))} == {"Ben", "Cid", "user"}
+    chats = [{"contact": name, "list": messages} for name in ("Ben", "Cid")]
+    assert {message.speaker for message in messages_of(read_mapped(chats))} == {"Ben", "Cid", "user"}
 
 
 def test_what_a_program_wrote_among_messages_is_a_notice() -> None:
@@ -384,6 +384,6 @@ def test_what_a_program_wrote_among_messages_is_a_notice() -> None:
 
 def test_contacts_are_no_messages() -> None:
     contacts = [{"name": name, "created": "2024-01-02", "email": f"{name}@a.example"} for name in ("Ana", "Ben", "Cid")]
-    with pytest.raises(ImportRejected) as refused:
+    with pytest.raises(ImportRejected) as rejected:
         recognize(source_of(json.dumps(contacts)))
-    assert refused.value.code == "unknown_format"
+    assert rejected.value.code == "unknown_format"

@@ -41,9 +41,9 @@ def test_a_file_in_a_zip_is_read_by_the_format_that_it_is_of() -> None:
 
 def test_records_in_a_zip_are_asked_about_and_read_as_answered() -> None:
     source = zip_source({"out/settings.json": '{"theme": "dark"}', "out/items.json": RECORDS})
-    with pytest.raises(ImportRejected) as refused:
+    with pytest.raises(ImportRejected) as rejected:
         list(read(source))
-    assert refused.value.code == "ask_mapping"
+    assert rejected.value.code == "ask_mapping"
     items = list(read(source, options=Options(mapping=mapper.guess(source))))
     assert [(message.speaker, message.text) for message in messages_of(items)] == [("Ana", "Tea?"), ("Ben", "Gladly!")]
     assert skips_of(items) == ["unknown"]
@@ -54,9 +54,9 @@ def test_talks_of_two_files_stay_two_and_what_is_wrong_names_its_file() -> None:
     items = list(read(zip_source({"a.json": data, "b.json": data})))
     sessions = [session for session in items if isinstance(session, FileSession)]
     assert len({session.source_id for session in sessions}) == 2 == len(sessions)
-    with pytest.raises(ImportRejected) as refused:
+    with pytest.raises(ImportRejected) as rejected:
         list(read(zip_source({"a.json": data, "b.json": data[:-5]})))
-    assert refused.value.where.startswith("b.json")
+    assert rejected.value.where.startswith("b.json")
 
 
 def test_a_zip_of_settings_and_an_empty_one_are_turned_down_by_what_they_hold() -> None:

@@ -92,7 +92,7 @@ def test_prompts_of_one_time_keep_the_order_of_a_file_that_goes_back(minutes: li
 
 
 @each_row(
-    ("member", "header", "wrapped"),
+    ("member", "header", "wrapping"),
     [
         ("Takeout/Meine Aktivitäten/Gemini-Apps/MeineAktivitäten.json", "Gemini-Apps", "Eingegebener Prompt: {}"),
         (
@@ -106,10 +106,10 @@ def test_prompts_of_one_time_keep_the_order_of_a_file_that_goes_back(minutes: li
     ],
 )
 def test_a_takeout_in_another_language_is_read_without_the_words_around_a_prompt(
-    member: str, header: str, wrapped: str
+    member: str, header: str, wrapping: str
 ) -> None:
     prompts = ["Wie heißt der Hund?", "What is it?", "什么时候下雨？"]
-    activities = takeout([wrapped.format(text) for text in prompts], [9, 6, 3], header)
+    activities = takeout([wrapping.format(text) for text in prompts], [9, 6, 3], header)
     other = json.dumps([{"header": "Search", "title": "Searched for Gemini", "time": "2024-05-01T10:00:00Z"}])
     source = zip_source({member: activities, "Takeout/My Activity/Search/MyActivity.json": other})
     assert recognize(source).name == "gemini"

@@ -97,10 +97,10 @@ def ids(items: list[ReaderItem]) -> list[str]:
     return [message.source_id for message in messages_of(items)] + [entry.source_id for entry in entries_of(items)]
 
 
-@each_row("turned", [False, True], ids=["oldest first", "newest first"])
+@each_row("newest_first", [False, True], ids=["oldest first", "newest first"])
 @each_row(("name", "render"), EXPORTS, ids=lambda value: getattr(value, "__name__", value))
-def test_a_later_export_has_the_ids_of_an_earlier_one(name: str, render: Any, turned: bool) -> None:
-    in_order = SAID[::-1] if turned else SAID
+def test_a_later_export_has_the_ids_of_an_earlier_one(name: str, render: Any, newest_first: bool) -> None:
+    in_order = SAID[::-1] if newest_first else SAID
     whole = ids(read_confirmed(name, render(in_order)))
     assert len(set(whole)) == len(SAID)
     longer_at_the_end, longer_on_top = (
@@ -145,7 +145,7 @@ def test_a_newer_talk_on_top_leaves_the_ids_of_undated_ones(name: str) -> None:
         ]}
         for n in range(3)
     ]  # fmt: skip
-    before, after = (ids(read_confirmed(name, json.dumps(some))) for some in (sessions[1:], sessions))
+    before, after = (ids(read_confirmed(name, json.dumps(chats))) for chats in (sessions[1:], sessions))
     assert len({*after}) == 12
     assert {*before} == {*after[4:]}
 
@@ -167,10 +167,10 @@ def test_an_earlier_export_or_a_branch_in_the_same_zip_has_the_same_ids(
 
 
 def test_a_chat_is_the_same_with_its_title_in_its_name_and_without() -> None:
-    titled_ids, unnamed = (
+    titled_ids, untitled_ids = (
         ids(read_confirmed("whatsapp", whatsapp(SAID), f"{stem}.txt")) for stem in ("WhatsApp Chat with M", "_chat")
     )
-    assert titled_ids == unnamed
+    assert titled_ids == untitled_ids
 
 
 def test_more_of_one_moment_than_are_held_are_told_apart_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,9 +183,9 @@ def test_more_of_one_moment_than_are_held_are_told_apart_all_the_same(monkeypatc
 
 def test_an_id_of_the_file_can_be_stored_whatever_is_in_it() -> None:
     rows = [{"id": f"\ud800\0{n}", "from": who, "text": "Hello", "date": "2024-01-05"} for n, who in enumerate("AMAM")]
-    for some in (rows, [{"id": row["id"], "date": row["date"], "text": "It rained all day."} for row in rows]):
-        data = "\n".join(map(json.dumps, some))
-        mapping = Mapping("text", "from" if "from" in some[0] else "", "date", source_id="id")
+    for records in (rows, [{"id": row["id"], "date": row["date"], "text": "It rained all day."} for row in rows]):
+        data = "\n".join(map(json.dumps, records))
+        mapping = Mapping("text", "from" if "from" in records[0] else "", "date", source_id="id")
         source_ids = ids(read_items(format_named("mapped"), source_of(data), Options(mapping=mapping)))
         assert [source_id.encode() for source_id in source_ids] == [f"?{n}".encode() for n in range(4)]
 

@@ -18,9 +18,9 @@ def with_chunks(*chunks: bytes) -> io.BytesIO:
 
 
 def code_of(data: bytes) -> str:
-    with pytest.raises(png.BrokenPNG) as broken:
+    with pytest.raises(png.BrokenPNG) as error:
         png.texts_of(io.BytesIO(data), ("chara",))
-    return broken.value.code
+    return error.value.code
 
 
 @each_row(

@@ -189,8 +189,8 @@ def test_a_zip_in_a_zip_is_not_opened() -> None:
 def test_damaged_zips_are_refused_or_read() -> None:
     data = zip_of({"_chat.txt": CHINESE * 50, "b.txt": "x" * 500})
     for place in range(len(data)):
-        for damaged in (data[:place], data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]):
-            source = source_of(damaged)
+        for damaged_zip in (data[:place], data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]):
+            source = source_of(damaged_zip)
             try:
                 for member in source.members or ("",):
                     text_of(source, member)

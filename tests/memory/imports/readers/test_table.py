@@ -98,9 +98,9 @@ def test_marks_in_a_table_without_quoting_are_words() -> None:
 def test_columns_without_plain_names_are_asked_about() -> None:
     text = "a,b,c\n2024-01-05,Ana,Hello there my friend\n2024-01-06,Mira,Good evening to you too\n"
     assert rejection(text).code == "ask_mapping"
-    guessed = guess(source_of(text))
-    assert guessed
-    assert (guessed.text, guessed.at, guessed.sure) == ("c", "a", False)
+    mapping = guess(source_of(text))
+    assert mapping
+    assert (mapping.text, mapping.at, mapping.sure) == ("c", "a", False)
     answer = Options(mapping=Mapping(text="c", speaker="b", at="a"))
     assert [message.speaker for message in lines_in(text, answer)] == ["Ana", "Mira"]
 

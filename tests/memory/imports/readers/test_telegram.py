@@ -81,9 +81,9 @@ def test_a_list_is_what_stands_in_it_and_a_poll_is_nobodys_words() -> None:
 
 
 def test_what_is_forwarded_is_nobodys_here_even_where_nobody_is_named() -> None:
-    hidden = hello(1, person=1) | {"forwarded_from": None}
+    hidden_message = hello(1, person=1) | {"forwarded_from": None}
     own = hello(2, person=1) | {"forwarded_from": "Ana", "forwarded_from_id": "user1"}
-    items = read_items(Telegram(), source_of(export_chat(hidden, own)))
+    items = read_items(Telegram(), source_of(export_chat(hidden_message, own)))
     assert [(message.speaker, message.role) for message in messages_of(items)] == [
         ("unknown", "other"),
         ("Ana", "other"),
@@ -91,8 +91,8 @@ def test_what_is_forwarded_is_nobodys_here_even_where_nobody_is_named() -> None:
 
 
 def test_whose_words_are_forwarded_elsewhere_is_still_the_partner() -> None:
-    forwarded = hello(2, person=1) | {"forwarded_from": "Mira", "forwarded_from_id": "user7"}
-    items = read_items(Telegram(), source_of(export_chat(hello(1), hello(3, person=1), forwarded)))
+    forwarded_message = hello(2, person=1) | {"forwarded_from": "Mira", "forwarded_from_id": "user7"}
+    items = read_items(Telegram(), source_of(export_chat(hello(1), hello(3, person=1), forwarded_message)))
     assert {speaker.name: speaker.guess for speaker in speakers(items)} == {"Mira": "persona", "Ana": "user"}
 
 
@@ -173,7 +173,7 @@ def test_who_speaks_in_all_chats_of_two_is_the_owner() -> None:
 
 
 def test_who_deleted_their_account_is_called_as_telegram_shows_it() -> None:
-    gone = hello(1) | {"from": None, "from_id": "user5"}
+    deleted_account = hello(1) | {"from": None, "from_id": "user5"}
     other = hello(2) | {"from": None, "from_id": "user6"}
-    items = read_items(Telegram(), source_of(export_chat(gone, other)))
+    items = read_items(Telegram(), source_of(export_chat(deleted_account, other)))
     assert [message.speaker for message in messages_of(items)] == ["Deleted Account", "Deleted Account (6)"]

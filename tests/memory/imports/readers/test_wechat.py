@@ -98,12 +98,12 @@ def test_the_page_of_weflow_is_read() -> None:
 
 
 def test_what_a_reply_quotes_is_left_out_of_it() -> None:
-    quoting = [
+    messages = [
         message(1, "老周", "[引用 林小满：吃了，三种馅儿的\n饺子]\n给我留几个", kind="引用消息"),
         message(2, "老周", "「林小满：几点？」\n- - - - - - - - - - - - - - -\n八点"),
         message(3, "老周", "「不好意思」是什么意思"),
     ]
-    items = list(read(source_of(json.dumps({"weflow": {}, "session": {"wxid": "w"}, "messages": quoting}))))
+    items = list(read(source_of(json.dumps({"weflow": {}, "session": {"wxid": "w"}, "messages": messages}))))
     assert [message.text for message in messages_of(items)] == ["给我留几个", "八点", "「不好意思」是什么意思"]
 
 

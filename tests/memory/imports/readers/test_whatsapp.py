@@ -305,19 +305,21 @@ def test_a_group_that_tells_of_itself_under_its_own_name_is_no_speaker() -> None
         for mark in ("", MARK):
             data = f"{head}{first.replace(': ', ': ' + mark)}\n{head}{name}: {mark}Ben was added\n{text}"
             assert [speaker for speaker, _text in texts(data)] == ["Ana", "Mira", "Ben"], first
-    alone = f"{head}Mira: {MARK}Messages and calls are end-to-end encrypted.\n{head}Mira: hi\n{head}Ana: yo\n"
-    assert texts(alone) == [("Mira", "hi"), ("Ana", "yo")]
+    chat_text = f"{head}Mira: {MARK}Messages and calls are end-to-end encrypted.\n{head}Mira: hi\n{head}Ana: yo\n"
+    assert texts(chat_text) == [("Mira", "hi"), ("Ana", "yo")]
 
 
 def test_who_deleted_a_message_here_is_the_owner() -> None:
-    for deleted in ("You deleted this message", f"{MARK}Du hast diese Nachricht gelöscht.", "您删除了此消息"):
-        chat_with = chat("13/04/2024") + f"13/04/2024, 10:05 - Ana: {deleted}\n13/04/2024, 10:06 - Mira: hi\n"
+    for notice in ("You deleted this message", f"{MARK}Du hast diese Nachricht gelöscht.", "您删除了此消息"):
+        chat_with = chat("13/04/2024") + f"13/04/2024, 10:05 - Ana: {notice}\n13/04/2024, 10:06 - Mira: hi\n"
         roles = [
             (message.speaker, message.role) for message in messages_of(read_items(WhatsApp(), source_of(chat_with)))
         ]
-        assert roles == [("Ana", "user"), ("Mira", "")], deleted
-        both = chat_with + f"13/04/2024, 10:07 - Mira: {deleted}\n"
-        assert {message.role for message in messages_of(read_items(WhatsApp(), source_of(both)))} == {""}, deleted
+        assert roles == [("Ana", "user"), ("Mira", "")], notice
+        both_deleted = chat_with + f"13/04/2024, 10:07 - Mira: {notice}\n"
+        assert {message.role for message in messages_of(read_items(WhatsApp(), source_of(both_deleted)))} == {""}, (
+            notice
+        )
 
 
 def test_a_chat_in_which_nothing_was_said_is_refused_and_no_diary() -> None:
