@@ -287,6 +287,7 @@ def test_how_the_owner_wants_to_be_called_is_read_in_other_words(message: str, n
     "message, subject",
     [
         ("Listen, that thing about owing Dot money. Forget it, please, take it out of your memory.", "owing Dot money"),
+        ("right. that thing i told u about mick after the drinks. wipe it. delete it", "mick after the drinks"),
         ("what i want gone is that i sold the car. erase that one please", "i sold the car"),
     ],
 )
