@@ -52,7 +52,8 @@ NAMED_BEFORE = re.compile(
     r"(?: (?:that )?i(?:'ve| have)? (?:said|told (?:you|u)|mentioned|shared)(?: (?:to|with) (?:you|u))?)? "
     r"(?:about|with|on|of|where)|what i(?:'ve| have)? (?:said|told (?:you|u)|wrote|mentioned)(?: (?:about|on|of))?|"
     r"\b(?:that|this|the) (?=(?:[\w'-]+ ){1,4}(?:thing|stuff|business|matter|story|mess|drama)"
-    r"(?: (?:that )?i(?:'ve| have)? |\s*(?:,|$)))|what i want (?:gone|deleted|forgotten|erased) is(?: that)?|(?:as for|regarding|concerning) |(?:跟|和|"
+    r"(?: (?:that )?i(?:'ve| have)? |\s*(?:,|$)))|what i want (?:gone|deleted|forgotten|erased) is(?: that)?|"
+    r"(?:as for|regarding|concerning) |(?:跟|和|"
     r"对)你(?:说|讲|提)(?:起)?过?的|(?:告诉|说给)(?:过)?你的|关于|(?:(?<=[。！？\n])|\A)(?:(?:[之以]前|"
     r"上次)?(?:我)?(?:跟|和|对)你(?:说|讲|提)起?过?的)?(?=[^。！？\n]{1,30}?(?:的?[这那][件个码回档]|的)事(?:情|"
     r"儿)?[，,]?$))\s*(?P<x>[^.!?。！？\n]+)[.!?。！？\s]*$",
