@@ -208,7 +208,7 @@ def test_what_was_forgotten_since_is_forgotten_in_it(house: House) -> None:
     assert again.status == Receipt.Status.DONE
     assert verify.prove([again]).hits == []
     assert not ConceptNode.objects.filter(uuid__in=[life.milo.uuid, life.ill.uuid, life.grief.uuid]).exists()
-    assert not Message.objects.filter(uuid=life.forget_log.uuid).exists()
+    assert not Message.objects.filter(uuid=life.told.uuid).exists()
     assert not Entity.objects.filter(canonical_name="Milo").exists()
     assert ConceptNode.objects.filter(uuid=life.pottery.uuid).exists()
     connections.close_all()
