@@ -91,7 +91,7 @@ def test_no_question_is_asked_in_a_crisis_or_off_the_record_or_beside_another(
     wonder(RUTH, remember(mira, "Ruth looks for a flat in York."))
     session = talk(mira, "That flat in York!")
     assert asked(session) is not None
-    assert asked(session, known={"memory.clarified": True}) is None
+    assert asked(session, cache={"memory.clarified": True}) is None
 
     a, b = (Entity.objects.create(persona=mira, canonical_name=name, kind="person") for name in ("Bo", "Boris"))
     proposal = MergeProposal.objects.create(a=a, b=b, score=0.7, reasons=[], hinted_at=session.started_at)
