@@ -1,4 +1,4 @@
-"""What the owner said to other people is shown to models with the people to whom it was said."""
+"""Messages of the owner to other people are shown to models with their addressees."""
 
 from datetime import timedelta
 from typing import Any
@@ -37,10 +37,10 @@ def texts(persona: Persona) -> list[str]:
     return [item.text for item in recall(persona).items]
 
 
-def shown(persona: Persona, owner: str = "Ana") -> set[str]:
+def owner_labels(persona: Persona, owner: str = "Ana") -> set[str]:
     """How the owner is named before the words about the present."""
-    lines = [line for text in texts(persona) for line in text.splitlines() if "birthday present" in line]
-    return {line[line.index(owner) : line.index('"')].rstrip() for line in lines}
+    owner_lines = [line for text in texts(persona) for line in text.splitlines() if "birthday present" in line]
+    return {line[line.index(owner) : line.index('"')].rstrip() for line in owner_lines}
 
 
 def test_a_message_to_other_people_is_shown_with_their_names(mira: Persona) -> None:
@@ -56,7 +56,7 @@ def test_a_message_to_other_people_is_shown_with_their_names(mira: Persona) -> N
     for number, (answers, expected) in enumerate(cases):
         Message.objects.all().delete()
         session = import_session(an_import(mira), PRESENT, *answers, at=LONG_AGO + timedelta(days=number))
-        assert shown(mira) == {expected}, answers
+        assert owner_labels(mira) == {expected}, answers
         session.delete()
 
 
@@ -64,30 +64,30 @@ def test_it_is_shown_in_the_language_of_the_persona(mira: Persona) -> None:
     import_session(an_import(mira), PRESENT, "Tom: How nice!", "Eva: And mine?", "Jo: Hi.")
     Persona.objects.filter(pk=mira.pk).update(language="zh")
     mira.refresh_from_db()
-    assert shown(mira) == {"Ana（对Tom、Eva…说）："}
+    assert owner_labels(mira) == {"Ana（对Tom、Eva…说）："}
 
 
 def test_a_session_that_nobody_answered_is_still_said_to_somebody_else(mira: Persona) -> None:
     job = an_import(mira)
     alone = import_session(job, PRESENT)
-    assert (shown(mira), material_of(alone).others) == ({"Ana:"}, ())
+    assert (owner_labels(mira), material_of(alone).others) == ({"Ana:"}, ())
     import_session(job, "Tom: Thank you for yesterday.", at=LONG_AGO + timedelta(days=2))
-    assert (shown(mira), material_of(alone).others) == ({"Ana (to somebody else):"}, ("somebody else",))
+    assert (owner_labels(mira), material_of(alone).others) == ({"Ana (to somebody else):"}, ("somebody else",))
     import_session(job, "Mira: I am here too.", at=LONG_AGO + timedelta(days=4))
-    assert (shown(mira), material_of(alone).others) == ({"Ana:"}, ())
+    assert (owner_labels(mira), material_of(alone).others) == ({"Ana:"}, ())
 
 
 def test_prose_and_live_sessions_address_nobody_else(mira: Persona) -> None:
     job = an_import(mira)
     import_session(job, "Tom: Hello.")
     import_session(job, PRESENT, kind="prose", at=LONG_AGO + timedelta(days=2))
-    assert shown(mira) == {"Ana:"}
+    assert owner_labels(mira) == {"Ana:"}
 
 
 def test_the_name_of_a_person_whose_messages_are_withheld_is_not_shown(mira: Persona) -> None:
     session = import_session(an_import(mira), PRESENT, "Tom: How nice!")
     Message.objects.filter(speaker="Tom").update(withheld=True)
-    assert shown(mira) == {"Ana (to somebody else):"}
+    assert owner_labels(mira) == {"Ana (to somebody else):"}
     assert material_of(session).others == ("somebody else",)
 
 

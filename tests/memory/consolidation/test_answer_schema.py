@@ -1,4 +1,4 @@
-"""Answers as models write them: form is forgiven, bad items fall out, nothing is taken for nothing."""
+"""Parsing the answers of models: lenient about form; bad items are dropped and counted, missing ones are empty."""
 
 from datetime import date
 from typing import Any
@@ -17,7 +17,7 @@ def read(*events: Any, **values: Any) -> ExtractionAnswer:
 
 
 @each_row(
-    ("written", "impact"),
+    ("raw_impact", "impact"),
     [
         ("+4", 4),
         ("-9", -9),
@@ -32,22 +32,22 @@ def read(*events: Any, **values: Any) -> ExtractionAnswer:
         (None, None),
     ],
 )
-def test_an_impact_is_read_leniently_and_clamped(written: Any, impact: int | None) -> None:
-    answer = read(event("kept"), event("tried", emotional_impact=written))
-    assert [one.emotional_impact for one in answer.events] == ([2] if impact is None else [2, impact])
+def test_an_impact_is_read_leniently_and_clamped(raw_impact: Any, impact: int | None) -> None:
+    answer = read(event("kept"), event("tried", emotional_impact=raw_impact))
+    assert [event_read.emotional_impact for event_read in answer.events] == ([2] if impact is None else [2, impact])
     assert answer.dropped == (impact is None)
 
 
 def test_tags_are_cut_to_the_vocabulary() -> None:
-    [one] = read(
+    [event_read] = read(
         event("x", relational_tags=["Turning_Point", "love", "commitment"], emotion_tags=["Joy", "joy", 3])
     ).events
-    assert one.relational_tags == ["turning-point", "commitment"]
-    assert one.emotion_tags == ["joy"]
+    assert event_read.relational_tags == ["turning-point", "commitment"]
+    assert event_read.emotion_tags == ["joy"]
 
 
 @each_row(
-    ("written", "read_as"),
+    ("raw_time", "read_as"),
     [
         ({"start": "2026-01-03", "end": "2026-01-05"}, (date(2026, 1, 3), date(2026, 1, 5))),
         ({"start": "2026-01-05", "end": "2026-01-03"}, (date(2026, 1, 3), date(2026, 1, 5))),
@@ -59,9 +59,9 @@ def test_tags_are_cut_to_the_vocabulary() -> None:
         (None, None),
     ],
 )
-def test_a_date_that_is_none_costs_no_event(written: Any, read_as: Any) -> None:
-    [one] = read(event("x", event_time=written)).events
-    assert (one.event_time and (one.event_time.start, one.event_time.end)) == read_as
+def test_a_date_that_is_none_costs_no_event(raw_time: Any, read_as: Any) -> None:
+    [event_read] = read(event("x", event_time=raw_time)).events
+    assert (event_read.event_time and (event_read.event_time.start, event_read.event_time.end)) == read_as
 
 
 def test_a_bad_item_is_dropped_and_counted_and_positions_move_along() -> None:
@@ -75,8 +75,8 @@ def test_a_bad_item_is_dropped_and_counted_and_positions_move_along() -> None:
             {"kind": "person"},
         ],
     )
-    assert [one.description for one in answer.events] == ["second", "fourth"]
-    assert [one.in_events for one in answer.mentioned_entities] == [[0, 1]]
+    assert [event_read.description for event_read in answer.events] == ["second", "fourth"]
+    assert [entity.in_events for entity in answer.mentioned_entities] == [[0, 1]]
     assert answer.dropped == 3
 
 
@@ -132,7 +132,7 @@ def test_what_no_database_can_store_is_left_out_of_every_text() -> None:
 
 def test_thoughts_without_filling_field_are_dropped() -> None:
     answer = ReflectionAnswer.model_validate({"thoughts": [thought("kept", ["e1"]), {"description": "x"}]})
-    assert ([one.description for one in answer.thoughts], answer.dropped) == (["kept"], 1)
+    assert ([thought.description for thought in answer.thoughts], answer.dropped) == (["kept"], 1)
 
 
 @each_row("schema", [ExtractionAnswer, ReflectionAnswer])
@@ -153,18 +153,26 @@ def test_the_schema_is_one_that_strict_servers_accept(schema: Any) -> None:
 
 
 def test_one_clarification_none_or_several_are_taken() -> None:
-    one = {"first": "Scott", "second": "黄逸扬", "same": True}
+    clarification = {"first": "Scott", "second": "黄逸扬", "same": True}
     assert read().clarifications == read(entity_clarification=None).clarifications == []
     assert read(entity_clarification="no").clarifications == read(entity_clarification=[]).clarifications == []
-    assert [said.model_dump() for said in read(entity_clarification=one).clarifications] == [one]
-    several = read(entity_clarification=[one, {"first": "", "second": "x", "same": True}, one | {"same": False}])
-    assert [said.same for said in several.clarifications] == [True, False]
+    assert [clarified.model_dump() for clarified in read(entity_clarification=clarification).clarifications] == [
+        clarification
+    ]
+    several = read(
+        entity_clarification=[
+            clarification,
+            {"first": "", "second": "x", "same": True},
+            clarification | {"same": False},
+        ]
+    )
+    assert [clarified.same for clarified in several.clarifications] == [True, False]
     assert ExtractionAnswer.model_validate(several.model_dump(mode="json")).clarifications == several.clarifications
 
 
 def test_the_schema_asks_for_one_clarification() -> None:
-    asked = ExtractionAnswer.model_json_schema()["properties"]["entity_clarification"]["anyOf"]
-    assert [part.get("type", "object") for part in asked] == ["object", "null"]
+    variants = ExtractionAnswer.model_json_schema()["properties"]["entity_clarification"]["anyOf"]
+    assert [part.get("type", "object") for part in variants] == ["object", "null"]
 
 
 # --- prose ----------------------------------------------------------------------------------------------------------
@@ -184,7 +192,7 @@ def test_a_thought_without_its_event_is_dropped_and_counted() -> None:
             ],
         }
     )
-    assert [(one.description, one.filling) for one in answer.thoughts] == [("Of A and C.", [0, 1])]
+    assert [(thought.description, thought.filling) for thought in answer.thoughts] == [("Of A and C.", [0, 1])]
     assert answer.dropped == 4
 
 
@@ -195,28 +203,28 @@ def test_thoughts_move_with_their_events_and_the_answer_stays_as_it_was() -> Non
             "thoughts": [conclusion("Of all.", 0, 1, 2), conclusion("Of A.", 0)],
         }
     )
-    kept = answer.only(lambda item: item.description != "A.")
-    assert isinstance(kept, ImportAnswer)
-    assert [(one.description, one.filling) for one in kept.thoughts] == [("Of all.", [0, 1])]
-    assert [one.filling for one in answer.thoughts] == [[0, 1, 2], [0]]
+    filtered = answer.only(lambda item: item.description != "A.")
+    assert isinstance(filtered, ImportAnswer)
+    assert [(thought.description, thought.filling) for thought in filtered.thoughts] == [("Of all.", [0, 1])]
+    assert [thought.filling for thought in answer.thoughts] == [[0, 1, 2], [0]]
 
 
 def test_nobody_promises_anything_in_prose_and_it_leaves_no_mood() -> None:
-    told = {
+    raw_answer = {
         "events": [],
         "intentions": [{"description": "x", "due": "2026-01-03"}],
         "session_mood_signal": {"mood": "sad", "energy": 2},
         "entity_clarification": {"first": "a", "second": "b", "same": True},
     }
-    answer = ImportAnswer.model_validate(told)
+    answer = ImportAnswer.model_validate(raw_answer)
     assert (answer.open_loops, answer.session_mood_signal, answer.clarifications) == ([], None, [])
-    asked = schema_of(ImportAnswer).schema["properties"]
-    assert {"events", "thoughts", "mentioned_entities", "session_summary"} <= asked.keys()
-    assert not told.keys() - {"events"} & asked.keys()
+    properties = schema_of(ImportAnswer).schema["properties"]
+    assert {"events", "thoughts", "mentioned_entities", "session_summary"} <= properties.keys()
+    assert not raw_answer.keys() - {"events"} & properties.keys()
 
 
 def test_a_stored_answer_is_read_as_what_it_was() -> None:
     prose = ImportAnswer.model_validate({"events": [event("A.")], "thoughts": [conclusion("Of A.", 0)]})
     assert stored(prose.model_dump(mode="json")).model_dump() == prose.model_dump()
-    talk = ExtractionAnswer.model_validate({"events": [event("A.")]})
-    assert type(stored(talk.model_dump(mode="json"))) is ExtractionAnswer
+    session_answer = ExtractionAnswer.model_validate({"events": [event("A.")]})
+    assert type(stored(session_answer.model_dump(mode="json"))) is ExtractionAnswer

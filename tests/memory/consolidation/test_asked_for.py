@@ -1,4 +1,4 @@
-"""What the owner only asks for is no event, whatever a model makes of it."""
+"""A request of the owner alone is no event, whatever a model answers."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ STORY = "I moved to Porto last week and I like it a lot."
 
 
 @each_row(
-    "content, told",
+    "content, statement",
     [
         ("Forget that I'm allergic to peanuts.", ""),
         ("I moved to Porto. Call me Sam.", "I moved to Porto. "),
@@ -26,13 +26,13 @@ STORY = "I moved to Porto last week and I like it a lot."
         ("I always forget my keys.", "I always forget my keys."),
     ],
 )
-def test_a_message_tells_what_it_does_not_only_ask_for(content: str, told: str) -> None:
-    assert told_beside_requests(content) == told
+def test_a_message_tells_what_it_does_not_only_ask_for(content: str, statement: str) -> None:
+    assert told_beside_requests(content) == statement
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("asked", "quote"),
+    ("request_text", "quote"),
     [
         ("Forget that I'm allergic to peanuts.", "I'm allergic to peanuts"),
         ("When I'm sad, just be with me.", "When I'm sad, just be with me."),
@@ -42,9 +42,9 @@ def test_a_message_tells_what_it_does_not_only_ask_for(content: str, told: str) 
     ],
 )
 def test_an_event_that_rests_on_a_request_alone_is_dropped_and_others_are_kept(
-    mira: Persona, model: Script, asked: str, quote: str
+    mira: Persona, model: Script, request_text: str, quote: str
 ) -> None:
-    session = talk(mira, STORY, "> Oh!", asked)
+    session = talk(mira, STORY, "> Oh!", request_text)
     story, _reply, request = session.messages.order_by("id")
     wrong: dict[str, Any] = event("Ana said so.", cite(request, quote))
     model.structured = [extraction([wrong, event("Ana moved to Porto.", cite(story))]), {"thoughts": []}]
@@ -53,8 +53,8 @@ def test_an_event_that_rests_on_a_request_alone_is_dropped_and_others_are_kept(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("asked", ["Forget that I'm allergic to peanuts.", "别再问我爸的事", "叫我阿明"])
-def test_a_session_that_only_asks_is_not_read(mira: Persona, asked: str) -> None:
-    session = talk(mira, asked, "> All right.")
+@pytest.mark.parametrize("request_text", ["Forget that I'm allergic to peanuts.", "别再问我爸的事", "叫我阿明"])
+def test_a_session_that_only_asks_is_not_read(mira: Persona, request_text: str) -> None:
+    session = talk(mira, request_text, "> All right.")
     assert runner.run(session.pk, Clock()) == runner.Outcome.TRIVIAL
     assert not ConceptNode.objects.exists()

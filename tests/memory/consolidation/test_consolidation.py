@@ -1,4 +1,4 @@
-"""A talk becomes memory: events with their words, names, the mood, a thought, and an end that is told."""
+"""Consolidation of a session: events with their quotes, entities, the mood, a thought, and the published end."""
 
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -24,19 +24,19 @@ Status = ConceptNode.Status
 CAT = "我养了只白猫，叫小黑。他超调皮，老在半夜跳到我脸上。"
 
 
-def told(name: str) -> list[dict[str, Any]]:
+def event_data(name: str) -> list[dict[str, Any]]:
     return list(OutboxEvent.objects.filter(name=name).order_by("id").values_list("data", flat=True))
 
 
 def test_a_talk_becomes_memory(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, CAT, "> 小黑听起来好可爱！", "是啊，我很喜欢他。")
-    line = session.messages.order_by("id")[0]
+    message = session.messages.order_by("id")[0]
     model.answers(
         extraction(
             [
                 event(
                     "Ana养了一只白猫，名叫小黑。",
-                    cite(line, "我养了只白猫,叫小黑"),
+                    cite(message, "我养了只白猫,叫小黑"),
                     relational_tags=["identity-bearing"],
                 )
             ],
@@ -53,7 +53,7 @@ def test_a_talk_becomes_memory(mira: Persona, model: Script, clock: Clock) -> No
     node = ConceptNode.objects.get(kind="event")
     assert (node.description, node.emotional_impact, node.status) == ("Ana养了一只白猫，名叫小黑。", 2, "active")
     words = node.evidence.get()
-    assert words.quote == "我养了只白猫，叫小黑" == line.content[words.start : words.end]
+    assert words.quote == "我养了只白猫，叫小黑" == message.content[words.start : words.end]
     entity = Entity.objects.get()
     assert (entity.canonical_name, entity.kind, entity.status) == ("小黑", "pet", "confirmed")
     assert list(Mention.objects.filter(entity=entity).values_list("node__kind", flat=True)) == ["event", "thought"]
@@ -63,7 +63,7 @@ def test_a_talk_becomes_memory(mira: Persona, model: Script, clock: Clock) -> No
     mind = ConceptNode.objects.get(kind="thought")
     assert [edge.child for edge in Filling.objects.filter(parent=mind)] == [node]
     assert ReflectionRun.objects.get().reason == "timer"
-    assert told("chat.session.boundary") == [
+    assert event_data("chat.session.boundary") == [
         {
             "closed_session_id": str(session.uuid),
             "events_count": 1,
@@ -73,10 +73,10 @@ def test_a_talk_becomes_memory(mira: Persona, model: Script, clock: Clock) -> No
             "summary": "聊了小黑。",
         }
     ]
-    assert [row["event_id"] for row in told("memory.event.created")] == [str(node.uuid)]
-    assert told("memory.entity.confirmed")[0]["merge_status"] == "new"
-    assert told("chat.mood.update")[0]["mood"] == "warm"
-    assert told("memory.thought.created")[0]["filling_event_ids"] == [str(node.uuid)]
+    assert [row["event_id"] for row in event_data("memory.event.created")] == [str(node.uuid)]
+    assert event_data("memory.entity.confirmed")[0]["merge_status"] == "new"
+    assert event_data("chat.mood.update")[0]["mood"] == "warm"
+    assert event_data("memory.thought.created")[0]["filling_event_ids"] == [str(node.uuid)]
     assert list(LLMCall.objects.values_list("purpose", flat=True).order_by("id")) == ["extraction", "reflection"]
 
 
@@ -84,16 +84,16 @@ FRIENDS = ("Tom", "Ruth", "Leo", "Ida", "Ben")
 PLACES = ("Rome", "a lighthouse", "Ulan Bator", "the mountains", "Chicago")
 
 
-@pytest.mark.parametrize("line", [CAT, "I adopted a white cat called Milo. He jumps on my face at night."])
+@pytest.mark.parametrize("text", [CAT, "I adopted a white cat called Milo. He jumps on my face at night."])
 def test_without_any_model_a_short_talk_is_remembered_too(
-    mira: Persona, clock: Clock, line: str, settings: Any
+    mira: Persona, clock: Clock, text: str, settings: Any
 ) -> None:
     settings.LLM_PROVIDER = "offline"
-    session = talk(mira, line, "> …")
+    session = talk(mira, text, "> …")
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     node = ConceptNode.objects.get(kind="event")
     assert node.status == Status.ACTIVE
-    assert node.evidence.get().quote in line
+    assert node.evidence.get().quote in text
     assert f"“{node.evidence.get().quote}”" in node.description
     assert Entity.objects.get().kind == "pet"
     assert MoodChange.objects.get().mood == "listening"
@@ -104,19 +104,19 @@ def test_quotations_are_all_kept_and_of_what_a_model_writes_no_more_than_the_kno
     mira: Persona, model: Script, clock: Clock, settings: Any
 ) -> None:
     settings.KNOBS = {"consolidate.events_per_chunk": 2}
-    lines = [f"My friend {name} lives in {place}." for name, place in zip(FRIENDS, PLACES, strict=True)]
-    written = talk(mira, *lines)
-    said = list(written.messages.order_by("id"))
-    quoted = [event(f"Ana: “{line.content}”", cite(line)) for line in said]
+    texts = [f"My friend {name} lives in {place}." for name, place in zip(FRIENDS, PLACES, strict=True)]
+    session = talk(mira, *texts)
+    messages = list(session.messages.order_by("id"))
+    quoted = [event(f"Ana: “{message.content}”", cite(message)) for message in messages]
     told_by_model = [
-        event(f"Ana knows somebody in {place}.", cite(line)) for place, line in zip(PLACES, said, strict=True)
+        event(f"Ana knows somebody in {place}.", cite(message)) for place, message in zip(PLACES, messages, strict=True)
     ]
     model.answers(extraction([*told_by_model, *quoted]))
-    runner.run(written.pk, clock)
+    runner.run(session.pk, clock)
     descriptions = set(ConceptNode.objects.filter(kind="event").values_list("description", flat=True))
-    assert {one["description"] for one in quoted} <= descriptions
-    assert descriptions.intersection(one["description"] for one in told_by_model) == {
-        one["description"] for one in told_by_model[:2]
+    assert {item["description"] for item in quoted} <= descriptions
+    assert descriptions.intersection(item["description"] for item in told_by_model) == {
+        item["description"] for item in told_by_model[:2]
     }
 
 
@@ -126,7 +126,7 @@ def test_a_greeting_is_closed_without_being_read(mira: Persona, model: Script, c
     session.refresh_from_db()
     assert (session.status, session.trivial) == ("closed", True)
     assert not model.requests
-    assert told("chat.session.boundary")[0]["trivial"] is True
+    assert event_data("chat.session.boundary")[0]["trivial"] is True
 
 
 def test_two_lines_about_a_death_are_read(mira: Persona, model: Script, clock: Clock) -> None:
@@ -163,7 +163,7 @@ def test_a_claim_needs_words_and_a_fact_about_the_user_their_own(
     model.answers(extraction([event("Ana moved to Lyon.", *evidence, subject=subject)]))
     runner.run(session.pk, clock)
     assert ConceptNode.objects.get(kind="event").status == status
-    assert told("chat.session.boundary")[0]["events_count"] == (status == Status.ACTIVE)
+    assert event_data("chat.session.boundary")[0]["events_count"] == (status == Status.ACTIVE)
 
 
 def test_words_of_another_talk_or_withheld_ones_are_no_evidence(mira: Persona, model: Script, clock: Clock) -> None:
@@ -243,11 +243,11 @@ def test_of_an_answer_that_pours_out_events_only_the_first_are_taken(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = talk(mira, "I own a bakery.", "a", "b")
-    cited = cite(session.messages.all()[0])
+    evidence = cite(session.messages.all()[0])
     things = ["a bakery", "Rome in May", "her violin", "seven goats", "the sea at night", "old maps", "Omar", "Kofi"]
     model.answers(
         extraction(
-            [event(f"Ana told of {thing}.", cited) for thing in things],
+            [event(f"Ana told of {name}.", evidence) for name in things],
             intentions=[{"description": "Mira will visit Kofi.", "due": "2026-03-06", "evidence": []}],
             mentioned_entities=[{"canonical_name": "Kofi", "aliases": [], "kind": "person", "in_events": [7]}],
         )
@@ -273,8 +273,8 @@ def test_a_promise_with_a_day_becomes_an_intention(mira: Persona, model: Script,
         )
     )
     runner.run(session.pk, clock)
-    kept, doubted = ConceptNode.objects.filter(kind="intention").order_by("id")
-    assert (kept.subject, kept.event_time_end, kept.status) == ("persona", date(2026, 3, 6), Status.ACTIVE)
+    trusted, doubted = ConceptNode.objects.filter(kind="intention").order_by("id")
+    assert (trusted.subject, trusted.event_time_end, trusted.status) == ("persona", date(2026, 3, 6), Status.ACTIVE)
     assert doubted.status == Status.QUARANTINED
     assert Extraction.objects.get().dropped == 1
 
@@ -282,9 +282,9 @@ def test_a_promise_with_a_day_becomes_an_intention(mira: Persona, model: Script,
 def test_what_the_replies_recalled_is_counted_once_for_each_turn(mira: Persona, model: Script, clock: Clock) -> None:
     node = ConceptNode.objects.create(persona=mira, kind="event", description="x", source="import")
     session = talk(mira, "hi", "> hey")
-    chosen = {"recollections": {"chosen": [{"id": str(node.uuid), "layer": "L3"}, {"id": "?"}, None]}}
-    turn(session, "done", xray=chosen)
-    turn(session, "stopped", xray=chosen)
+    xray = {"recollections": {"chosen": [{"id": str(node.uuid), "layer": "L3"}, {"id": "?"}, None]}}
+    turn(session, "done", xray=xray)
+    turn(session, "stopped", xray=xray)
     turn(session, "done", xray={"recollections": None})
     runner.run(session.pk, clock)
     node.refresh_from_db()
@@ -293,20 +293,20 @@ def test_what_the_replies_recalled_is_counted_once_for_each_turn(mira: Persona, 
 
 def test_a_long_talk_yields_events_from_its_middle(mira: Persona, model: Script, clock: Clock, settings: Any) -> None:
     settings.KNOBS |= {"consolidate.chunk_tokens": 800}
-    lines = [f"Line {number}: " + "we went on and on about the weather " * 11 for number in range(60)]
-    lines[30] = "By the way, I got engaged to Noor."
-    session = talk(mira, *lines)
+    texts = [f"Line {number}: " + "we went on and on about the weather " * 11 for number in range(60)]
+    texts[30] = "By the way, I got engaged to Noor."
+    session = talk(mira, *texts)
 
     def read(request: Any) -> Any:
         if request.purpose == "reflection":
             return {"thoughts": []}
-        found = [line for line in request.material["lines"] if "engaged" in line["content"]]
+        matches = [message for message in request.material["lines"] if "engaged" in message["content"]]
         return extraction(
             [
-                event("Ana got engaged to Noor.", {"message_id": line["id"], "quote": "I got engaged to Noor"})
-                for line in found
+                event("Ana got engaged to Noor.", {"message_id": message["id"], "quote": "I got engaged to Noor"})
+                for message in matches
             ],
-            session_summary="weather" if not found else "engaged",
+            session_summary="weather" if not matches else "engaged",
         )
 
     model.answers(*[read] * 12)
@@ -347,8 +347,8 @@ def test_a_summary_of_very_many_readings_fits_its_place_and_says_something(mira:
 def test_off_the_record_leaves_nothing(mira: Persona, model: Script, clock: Clock) -> None:
     from chat.messages import receive_message  # noqa: PLC0415
 
-    taken = receive_message(mira, "A secret that I tell nobody: my mother died.", None, "web", NOW)
-    session = taken.message.session
+    receipt = receive_message(mira, "A secret that I tell nobody: my mother died.", None, "web", NOW)
+    session = receipt.message.session
     Session.objects.filter(pk=session.pk).update(off_the_record=True, status="closing", attempts=50)
     session.turns.update(status="done")
     assert runner.run(session.pk, clock) == Outcome.DELETED
@@ -359,7 +359,7 @@ def test_off_the_record_leaves_nothing(mira: Persona, model: Script, clock: Cloc
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM chat_messagetext")
         assert cursor.fetchone() == (0,)
-    assert told("chat.session.boundary")[-1]["closed_session_id"] == str(session.uuid)
+    assert event_data("chat.session.boundary")[-1]["closed_session_id"] == str(session.uuid)
 
 
 def test_a_talk_read_late_overrules_no_later_mood(mira: Persona, model: Script, clock: Clock) -> None:
@@ -437,11 +437,14 @@ def test_a_name_is_linked_wherever_it_stands_though_the_model_miscounts(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = talk(mira, "Scott the baker called.", "Scott the nurse wrote.", "And Milo barked.")
-    lines = session.messages.all()
+    messages = session.messages.all()
     scott = {"canonical_name": "Scott", "aliases": [], "kind": "person"}
     model.answers(
         extraction(
-            [event("Scott the baker called Ana.", cite(lines[0])), event("Milo barked at Scott.", cite(lines[2]))],
+            [
+                event("Scott the baker called Ana.", cite(messages[0])),
+                event("Milo barked at Scott.", cite(messages[2])),
+            ],
             mentioned_entities=[
                 scott | {"in_events": [0]},
                 {"canonical_name": "Milo", "aliases": [], "kind": "pet", "in_events": [0]},
@@ -464,11 +467,11 @@ def test_imported_talks_are_never_touched(mira: Persona, clock: Clock) -> None:
     assert not ConceptNode.objects.exists()
 
 
-# --- what is forgotten while a talk is read ---------------------------------------------------------------------------
+# --- forgetting while a session is read -----------------------------------------------------------------------------
 def test_an_answer_that_is_gone_when_it_is_to_be_written_leaves_nothing(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody forgot what it was made of, and the talk is to be read anew."""
+    """The owner forgot its grounds, and the session is to be read anew."""
     session = talk(mira, "I adopted a white cat called Milo today.", "He is lovely.", "I am so glad.")
     model.answers(extraction([event("Ana adopted a cat.", cite(session.messages.all()[0]))]))
     circle_of = apply.candidates_for

@@ -1,4 +1,4 @@
-"""A cry and the gates of memory: none drops it, whatever its disguise; imports and forgetting leave no trace of it."""
+"""Crisis messages: no gate drops one, in any disguise; imports and forgetting leave no trace of one."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -28,14 +28,14 @@ from tests.scripted import Script
 DISGUISED = ("s u i c i d e", "想自鲨", "自 杀", "k!ll myself", "want to d1e", "不\u200b想\u200b活了", "ＫＭＳ")
 
 
-def line(content: str) -> PromptMessage:
+def create_message(content: str) -> PromptMessage:
     return PromptMessage(1, "user", content, NOW, 5)
 
 
 def test_no_gate_drops_a_cry() -> None:
-    lines = [*cries.lines(cries.CRIES_EN), *cries.lines(cries.CRIES_ZH), *DISGUISED]
-    speak_of_crisis(lines)  # read together, they take a third of the time, and each is known afterwards
-    assert [words for words in lines if is_trivial([line(words)]) or not has_strong_emotion([words])] == []
+    texts = [*cries.lines(cries.CRIES_EN), *cries.lines(cries.CRIES_ZH), *DISGUISED]
+    speak_of_crisis(texts)  # together they take a third of the time, and each result is cached
+    assert [words for words in texts if is_trivial([create_message(words)]) or not has_strong_emotion([words])] == []
 
 
 def test_an_idiom_alone_is_no_signal() -> None:
@@ -47,10 +47,10 @@ def test_an_idiom_alone_is_no_signal() -> None:
 def test_a_disguised_cry_is_read_early_and_is_no_trivial_talk(
     mira: Persona, model: Script, clock: Clock, words: str
 ) -> None:
-    said = receive_message(mira, words, None, "web", NOW).message
-    assert said.turn is not None
+    message = receive_message(mira, words, None, "web", NOW).message
+    assert message.turn is not None
     Turn.objects.update(status="done")
-    turn_hooks.after_turn(said.turn.pk, NOW)
+    turn_hooks.after_turn(message.turn.pk, NOW)
     assert Session.objects.get().early_consolidation_requested_at == NOW
     session = talk(mira, words)
     assert runner.run(session.pk, clock) == "closed"
@@ -75,24 +75,24 @@ def test_what_is_imported_raises_nothing(ana: User, tmp_path: Path) -> None:
 def test_of_a_cry_that_is_forgotten_nothing_is_told_any_more(mira: Persona, settings: Any) -> None:
     settings.CHAT_CONTEXT = [path for path in settings.CHAT_CONTEXT if path.startswith("chat.")]
     cry = receive_message(mira, "I want to die.", None, "web", NOW).message
-    answered(mira, NOW)
+    answer_turn(mira, NOW)
     soon, later = NOW + timedelta(minutes=5), NOW + timedelta(hours=2)
     assert "guidance" in prompt_for(mira, soon).xray
-    answered(mira, soon)
+    answer_turn(mira, soon)
     forget(plan([Target("message", cry.pk)]), None, later)
     assert not CrisisFlag.objects.exists()
     assert not OutboxEvent.objects.filter(data__has_key="care").exists()
-    left = str(list(Turn.objects.values_list("xray", flat=True)))
-    assert "crisis" not in left
-    assert str(cry.uuid) not in left
+    xrays = str(list(Turn.objects.values_list("xray", flat=True)))
+    assert "crisis" not in xrays
+    assert str(cry.uuid) not in xrays
     assert "guidance" not in prompt_for(mira, later).xray
 
 
 QUIET = "The cat goes to my sister on Sunday. I have sorted everything, so nobody has to do it for me afterwards."
 
 
-def read_with(model: Script, session: Session, clock: Clock, *cited: str) -> None:
-    model.answers(extraction(crisis_messages=list(cited)))
+def read_with(model: Script, session: Session, clock: Clock, *message_ids: str) -> None:
+    model.answers(extraction(crisis_messages=list(message_ids)))
     assert runner.run(session.pk, clock) == "closed"
 
 
@@ -124,14 +124,12 @@ def test_the_model_may_raise_help_beside_a_message(mira: Persona, model: Script,
 def test_the_model_raises_help_beside_nothing_else_and_takes_none_back(
     mira: Persona, otto: Persona, model: Script, clock: Clock
 ) -> None:
-    elsewhere = talk(otto, QUIET).messages.get()
+    foreign = talk(otto, QUIET).messages.get()
     session = talk(mira, QUIET, "> I want to die.", "My neighbour wrote me a very long letter about his roses today.")
     first, reply, last = session.messages.order_by("id")
     Message.objects.filter(pk=last.pk).update(withheld=True)
     CrisisFlag.objects.create(message=first, by_detector=True, raised_at=NOW)
-    read_with(
-        model, session, clock, f"m{elsewhere.pk}", f"m{reply.pk}", f"m{last.pk}", f"m{first.pk}", "m", "m99999", ""
-    )
+    read_with(model, session, clock, f"m{foreign.pk}", f"m{reply.pk}", f"m{last.pk}", f"m{first.pk}", "m", "m99999", "")
     flag = CrisisFlag.objects.get()
     assert (flag.message, flag.by_detector, flag.by_model) == (first, True, False)
     assert not late_help()
@@ -175,7 +173,7 @@ def prompt_for(persona: Persona, at: datetime) -> assemble.Prompt:
     return assemble.assemble(waiting, at)
 
 
-def answered(persona: Persona, at: datetime) -> None:
+def answer_turn(persona: Persona, at: datetime) -> None:
     claimed = turn.claim(persona.pk, at)
     assert claimed is not None
     xray = assemble.assemble(claimed, at).xray

@@ -1,4 +1,4 @@
-"""Early reading: somebody asked that what was said so far be remembered, and the talk goes on."""
+"""Early consolidation: the owner asked to remember the messages so far, and the session goes on."""
 
 import re
 from collections.abc import Callable
@@ -30,8 +30,8 @@ from tests.memory.sessions import Clock, event, extraction, talk, thought, turn
 from tests.scripted import Script
 
 
-def going_on(persona: Persona, *lines: str) -> Session:
-    return talk(persona, *(lines or ("I have a cat named Milo.", "> Sweet!")), status="open")
+def start_session(persona: Persona, *messages: str) -> Session:
+    return talk(persona, *(messages or ("I have a cat named Milo.", "> Sweet!")), status="open")
 
 
 def say(session: Session, words: str, at: datetime) -> Message:
@@ -39,18 +39,19 @@ def say(session: Session, words: str, at: datetime) -> Message:
     return add_message(session, role, words.removeprefix("> "), at)
 
 
-def listens(mood: str = "warm", summary: str = "") -> Callable[[Any], Any]:
-    """An answer with one event for each new line of the user."""
+def create_answer(mood: str = "warm", summary: str = "") -> Callable[[Any], Any]:
+    """An answer with one event for each new message of the user."""
 
     def answer(request: Any) -> Any:
         if request.purpose == "reflection":
             return {"thoughts": [thought("She is fond of Milo.", [request.material["events"][0]["id"]])]}
-        new = [line for line in request.material["lines"] if line["role"] == "user" and not line["read"]]
-        told = [
-            event(f"Ana said: {line['content']}", {"message_id": line["id"], "quote": line["content"]}) for line in new
+        new = [message for message in request.material["lines"] if message["role"] == "user" and not message["read"]]
+        events = [
+            event(f"Ana said: {message['content']}", {"message_id": message["id"], "quote": message["content"]})
+            for message in new
         ]
         return extraction(
-            told,
+            events,
             session_mood_signal={"mood": mood, "energy": 6, "last_user_signal": None},
             session_summary=summary or f"{len(new)} lines.",
         )
@@ -58,14 +59,14 @@ def listens(mood: str = "warm", summary: str = "") -> Callable[[Any], Any]:
     return answer
 
 
-def asked(model: Script) -> list[str]:
-    """The lines that were asked about as new, in order, over all requests."""
+def new_contents(model: Script) -> list[str]:
+    """The contents of the messages that were new in a request, in order, over all requests."""
     return [
-        line["content"]
+        message["content"]
         for request in model.requests
         if request.purpose == "extraction"
-        for line in request.material["lines"]
-        if not line["read"]
+        for message in request.material["lines"]
+        if not message["read"]
     ]
 
 
@@ -73,7 +74,7 @@ def events() -> set[str]:
     return set(ConceptNode.objects.filter(kind="event").values_list("description", flat=True))
 
 
-def held(session: Session) -> tuple[Any, ...]:
+def lease_state(session: Session) -> tuple[Any, ...]:
     session.refresh_from_db()
     return (
         session.status,
@@ -85,12 +86,12 @@ def held(session: Session) -> tuple[Any, ...]:
 
 
 def test_what_was_said_so_far_is_remembered_and_the_talk_goes_on(mira: Persona, model: Script, clock: Clock) -> None:
-    session = going_on(mira)
-    model.answers(listens())
+    session = start_session(mira)
+    model.answers(create_answer())
     assert requests.request_early_consolidation(session, clock.now)
     assert OrmQ.objects.get().task["args"] == (session.pk,)
     assert tasks.consolidate_session(session.pk) == "read"
-    assert held(session) == ("open", "", None, 0, None)
+    assert lease_state(session) == ("open", "", None, 0, None)
     assert events() == {"Ana said: I have a cat named Milo."}
     assert (session.summary, session.trivial, MoodChange.objects.count()) == ("1 lines.", False, 1)
     assert not ReflectionRun.objects.exists()
@@ -102,16 +103,21 @@ def test_what_was_said_so_far_is_remembered_and_the_talk_goes_on(mira: Persona, 
 def test_even_a_talk_that_the_gate_would_drop_is_read_when_somebody_asks(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    session = going_on(mira, "hi", "> hey")
-    model.answers(listens())
+    session = start_session(mira, "hi", "> hey")
+    model.answers(create_answer())
     requests.request_early_consolidation(session, clock.now)
     assert runner.run(session.pk, clock) == Outcome.READ
-    assert asked(model) == ["hi", "hey"]
+    assert new_contents(model) == ["hi", "hey"]
 
 
 def test_no_line_is_asked_about_twice_and_the_close_reads_the_rest(mira: Persona, model: Script, clock: Clock) -> None:
-    session = going_on(mira)
-    model.structured[:] = [listens("calm", "Milo."), listens("sad", "A move."), listens("glad", "Bread."), listens()]
+    session = start_session(mira)
+    model.structured[:] = [
+        create_answer("calm", "Milo."),
+        create_answer("sad", "A move."),
+        create_answer("glad", "Bread."),
+        create_answer(),
+    ]
     requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     for words in ("I moved to Lyon.", "I bake bread."):
@@ -123,8 +129,8 @@ def test_no_line_is_asked_about_twice_and_the_close_reads_the_rest(mira: Persona
     close.close(session, "explicit", clock.now)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
 
-    assert asked(model) == ["I have a cat named Milo.", "Sweet!", "I moved to Lyon.", "I bake bread."]
-    context = [line["content"] for line in model.requests[1].material["lines"] if line["read"]]
+    assert new_contents(model) == ["I have a cat named Milo.", "Sweet!", "I moved to Lyon.", "I bake bread."]
+    context = [message["content"] for message in model.requests[1].material["lines"] if message["read"]]
     assert context == ["I have a cat named Milo.", "Sweet!"]
     assert len(events()) == 3
     session.refresh_from_db()
@@ -138,8 +144,8 @@ def test_no_line_is_asked_about_twice_and_the_close_reads_the_rest(mira: Persona
 
 
 def test_lines_that_were_read_are_marked_and_stand_above_the_talk(mira: Persona, model: Script, clock: Clock) -> None:
-    session = going_on(mira)
-    model.structured[:] = [listens()] * 2
+    session = start_session(mira)
+    model.structured[:] = [create_answer()] * 2
     requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     say(session, "I moved to Lyon.", clock.now)
@@ -157,9 +163,9 @@ def test_lines_that_were_read_are_marked_and_stand_above_the_talk(mira: Persona,
 def test_an_event_of_lines_that_were_read_is_dropped_and_one_that_adds_to_them_kept(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    session = going_on(mira)
+    session = start_session(mira)
     first = session.messages.order_by("id")[0]
-    model.answers(listens())
+    model.answers(create_answer())
     requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     second = say(session, "He is five. I love him.", clock.now)
@@ -185,7 +191,7 @@ def test_an_event_of_lines_that_were_read_is_dropped_and_one_that_adds_to_them_k
 
 def test_without_a_model_nothing_is_made_of_lines_that_were_read(mira: Persona, clock: Clock, settings: Any) -> None:
     settings.LLM_PROVIDER = "offline"
-    session = going_on(mira, "My sister Anna lives in Rome.", "> Lovely!")
+    session = start_session(mira, "My sister Anna lives in Rome.", "> Lovely!")
     requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     before = events()
@@ -204,8 +210,8 @@ def test_without_a_model_nothing_is_made_of_lines_that_were_read(mira: Persona, 
 
 
 def test_the_gate_judges_only_what_was_not_read(mira: Persona, model: Script, clock: Clock) -> None:
-    session = going_on(mira)
-    model.structured[:] = [listens()] * 2
+    session = start_session(mira)
+    model.structured[:] = [create_answer()] * 2
     requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     say(session, "bye", clock.now)
@@ -219,27 +225,27 @@ def test_the_gate_judges_only_what_was_not_read(mira: Persona, model: Script, cl
 def test_what_was_asked_for_before_the_close_is_read_however_short_it_is(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    session = going_on(mira, "hi", "> hey")
+    session = start_session(mira, "hi", "> hey")
     requests.request_early_consolidation(session, clock.now)
     close.close(session, "explicit", clock.now)
-    model.structured[:] = [listens()] * 2
+    model.structured[:] = [create_answer()] * 2
     assert runner.run(session.pk, clock) == Outcome.CLOSED
-    assert asked(model) == ["hi", "hey"]
-    assert held(session) == ("closed", "", None, 0, None)
+    assert new_contents(model) == ["hi", "hey"]
+    assert lease_state(session) == ("closed", "", None, 0, None)
 
 
 def test_replies_recalled_are_counted_once_at_the_close(mira: Persona, model: Script, clock: Clock) -> None:
     node = ConceptNode.objects.create(persona=mira, kind="event", description="x", source="import")
-    chosen = {"recollections": {"chosen": [{"id": str(node.uuid), "layer": "L3"}]}}
-    session = going_on(mira)
-    turn(session, "done", xray=chosen)
-    model.structured[:] = [listens()] * 3
+    xray = {"recollections": {"chosen": [{"id": str(node.uuid), "layer": "L3"}]}}
+    session = start_session(mira)
+    turn(session, "done", xray=xray)
+    model.structured[:] = [create_answer()] * 3
     requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     node.refresh_from_db()
     assert node.access_count == 0
     say(session, "I moved to Lyon.", clock.now)
-    turn(session, "done", xray=chosen)
+    turn(session, "done", xray=xray)
     close.close(session, "explicit", clock.now)
     runner.run(session.pk, clock)
     node.refresh_from_db()
@@ -249,7 +255,7 @@ def test_replies_recalled_are_counted_once_at_the_close(mira: Persona, model: Sc
 def test_a_close_in_the_middle_waits_for_the_reader_and_is_handed_over_again(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = going_on(mira)
+    session = start_session(mira)
     apply = consolidation_apply.apply
 
     def meanwhile(claim: Any) -> Any:
@@ -259,21 +265,21 @@ def test_a_close_in_the_middle_waits_for_the_reader_and_is_handed_over_again(
         OrmQ.objects.all().delete()
         return apply(claim)
 
-    model.structured[:] = [listens()] * 3
+    model.structured[:] = [create_answer()] * 3
     requests.request_early_consolidation(session, clock.now)
     with monkeypatch.context() as patched:
         patched.setattr(consolidation_apply, "apply", meanwhile)
         assert runner.run(session.pk, clock) == Outcome.READ
-    assert held(session) == ("closing", "", None, 0, None)
+    assert lease_state(session) == ("closing", "", None, 0, None)
     assert OrmQ.objects.get().task["args"] == (session.pk,)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
-    assert asked(model) == ["I have a cat named Milo.", "Sweet!", "I moved to Lyon."]
+    assert new_contents(model) == ["I have a cat named Milo.", "Sweet!", "I moved to Lyon."]
 
 
 def test_asked_again_in_the_middle_it_is_read_again(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = going_on(mira)
+    session = start_session(mira)
     apply = consolidation_apply.apply
 
     def meanwhile(claim: Any) -> Any:
@@ -283,19 +289,19 @@ def test_asked_again_in_the_middle_it_is_read_again(
         OrmQ.objects.all().delete()
         return apply(claim)
 
-    model.structured[:] = [listens()] * 2
+    model.structured[:] = [create_answer()] * 2
     requests.request_early_consolidation(session, clock.now)
     with monkeypatch.context() as patched:
         patched.setattr(consolidation_apply, "apply", meanwhile)
         assert runner.run(session.pk, clock) == Outcome.READ
     assert OrmQ.objects.count() == 1
     assert runner.run(session.pk, clock) == Outcome.READ
-    assert asked(model) == ["I have a cat named Milo.", "Sweet!", "I moved to Lyon."]
-    assert held(session)[-1] is None
+    assert new_contents(model) == ["I have a cat named Milo.", "Sweet!", "I moved to Lyon."]
+    assert lease_state(session)[-1] is None
 
 
 def test_a_reply_in_flight_is_waited_for_and_its_end_hands_over(mira: Persona, model: Script, clock: Clock) -> None:
-    session = going_on(mira)
+    session = start_session(mira)
     waiting = turn(session, "collecting")
     requests.request_early_consolidation(session, clock.now)
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
@@ -305,29 +311,29 @@ def test_a_reply_in_flight_is_waited_for_and_its_end_hands_over(mira: Persona, m
     OrmQ.objects.all().delete()
     turns.finish(running, "Yes.", stopped=False, first_token_at=None, xray={}, now=clock.now)
     assert OrmQ.objects.get().task["args"] == (session.pk,)
-    model.answers(listens())
+    model.answers(create_answer())
     assert runner.run(session.pk, clock) == Outcome.READ
     assert Turn.objects.get().status == "done"
 
 
 def test_the_sweep_finds_an_early_reading_that_a_dead_worker_left(mira: Persona, model: Script, clock: Clock) -> None:
-    session = going_on(mira)
+    session = start_session(mira)
     requests.request_early_consolidation(session, clock.now)
     assert runner.acquire(session.pk, clock) is not None
     assert runner.requeue_stale(clock.now) == 0
     Session.objects.update(holder=f"{lease.HOST}:999999999:gone:1")
     OrmQ.objects.all().delete()
     assert runner.requeue_stale(clock.now) == 1
-    model.answers(listens())
+    model.answers(create_answer())
     assert runner.run(session.pk, clock) == Outcome.READ
 
 
 def test_killed_with_an_answer_in_hand_it_asks_nobody_again_though_more_was_said(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = going_on(mira)
+    session = start_session(mira)
     requests.request_early_consolidation(session, clock.now)
-    model.structured[:] = [listens("calm", "Milo."), listens("glad", "Lyon."), listens()]
+    model.structured[:] = [create_answer("calm", "Milo."), create_answer("glad", "Lyon."), create_answer()]
 
     def die(*args: Any) -> None:
         raise Killed
@@ -341,13 +347,13 @@ def test_killed_with_an_answer_in_hand_it_asks_nobody_again_though_more_was_said
     close.close(session, "explicit", clock.now)
     clock.forward(seconds=601)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
-    assert asked(model) == ["I have a cat named Milo.", "Sweet!", "I moved to Lyon."]
+    assert new_contents(model) == ["I have a cat named Milo.", "Sweet!", "I moved to Lyon."]
     assert events() == {"Ana said: I have a cat named Milo.", "Ana said: I moved to Lyon."}
     assert LLMCall.objects.filter(purpose="extraction").count() == 2
 
 
 def test_a_fault_that_may_pass_pauses_and_an_open_talk_never_fails(mira: Persona, model: Script, clock: Clock) -> None:
-    session = going_on(mira)
+    session = start_session(mira)
     requests.request_early_consolidation(session, clock.now)
     for attempt in range(1, 6):
         model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False)]
@@ -359,9 +365,9 @@ def test_a_fault_that_may_pass_pauses_and_an_open_talk_never_fails(mira: Persona
             assert runner.run(session.pk, clock) == Outcome.NOT_MINE
             clock.now = session.lease_until + timedelta(seconds=1)
     assert outcome == Outcome.DROPPED
-    assert held(session) == ("open", "", None, 0, None)
+    assert lease_state(session) == ("open", "", None, 0, None)
     assert OutboxEvent.objects.filter(name="chat.session.waiting").count() == 4
-    model.structured[:] = [listens()] * 2
+    model.structured[:] = [create_answer()] * 2
     close.close(session, "explicit", clock.now)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     assert len(events()) == 1
@@ -370,12 +376,12 @@ def test_a_fault_that_may_pass_pauses_and_an_open_talk_never_fails(mira: Persona
 def test_answers_that_nobody_can_read_are_asked_for_anew_at_the_close(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    session = going_on(mira)
+    session = start_session(mira)
     requests.request_early_consolidation(session, clock.now)
     model.structured[:] = ["I would rather not.", "No."]
     assert runner.run(session.pk, clock) == Outcome.DROPPED
     assert not ModelReply.objects.exists()
-    model.structured[:] = [listens()] * 2
+    model.structured[:] = [create_answer()] * 2
     close.close(session, "explicit", clock.now)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     assert len(events()) == 1
@@ -384,7 +390,7 @@ def test_answers_that_nobody_can_read_are_asked_for_anew_at_the_close(
 def test_closed_while_it_fails_the_request_stands_and_the_gate_lets_it_pass(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = going_on(mira, "hi", "> hey")
+    session = start_session(mira, "hi", "> hey")
     requests.request_early_consolidation(session, clock.now)
 
     def meanwhile(*args: Any) -> None:
@@ -392,14 +398,14 @@ def test_closed_while_it_fails_the_request_stands_and_the_gate_lets_it_pass(
         OrmQ.objects.all().delete()
         raise EmbeddingUnavailable("gone")
 
-    model.structured[:] = [listens()] * 2
+    model.structured[:] = [create_answer()] * 2
     with monkeypatch.context() as patched:
         patched.setattr(consolidation_apply, "apply", meanwhile)
         assert runner.run(session.pk, clock) == Outcome.DROPPED
-    assert held(session)[0] == "closing"
+    assert lease_state(session)[0] == "closing"
     assert OrmQ.objects.count() == 1
     assert runner.run(session.pk, clock) == Outcome.CLOSED
-    assert asked(model) == ["hi", "hey"]
+    assert new_contents(model) == ["hi", "hey"]
     assert Evidence.objects.count() == 1
 
 
@@ -409,17 +415,17 @@ def test_what_kills_its_reader_every_time_leaves_the_talk_open(
     def die(texts: Any, **_: Any) -> Any:
         raise Killed
 
-    session = going_on(mira)
+    session = start_session(mira)
     requests.request_early_consolidation(session, clock.now)
-    model.answers(listens())
+    model.answers(create_answer())
     monkeypatch.setattr(embedding, "embed", die)
     for _ in range(5):
         with pytest.raises(Killed):
             runner.run(session.pk, clock)
         clock.forward(seconds=601)
     assert runner.run(session.pk, clock) == Outcome.DROPPED
-    assert held(session) == ("open", "", None, 0, None)
-    assert len(asked(model)) == 2
+    assert lease_state(session) == ("open", "", None, 0, None)
+    assert len(new_contents(model)) == 2
 
 
 @pytest.mark.parametrize("status", ["closing", "consolidating", "closed", "failed"])
@@ -430,12 +436,12 @@ def test_only_an_open_talk_can_be_read_early(mira: Persona, clock: Clock, status
 
 
 def test_off_the_record_nothing_is_read_early(mira: Persona, model: Script, clock: Clock) -> None:
-    session = going_on(mira)
+    session = start_session(mira)
     requests.request_early_consolidation(session, clock.now)
     Session.objects.update(off_the_record=True)
     assert runner.run(session.pk, clock) == Outcome.READ
     assert not model.requests
-    assert held(session) == ("open", "", None, 0, None)
+    assert lease_state(session) == ("open", "", None, 0, None)
     assert not requests.request_early_consolidation(session, clock.now)
 
 
@@ -445,8 +451,8 @@ def test_killed_before_any_statement_of_an_early_reading_nothing_is_lost_or_doub
 ) -> None:
     def try_out(statement: int) -> Trial:
         with undone():
-            session, mine = going_on(mira), Clock()
-            model.structured[:] = [listens()] * 9
+            session, mine = start_session(mira), Clock()
+            model.structured[:] = [create_answer()] * 9
             model.requests.clear()
             requests.request_early_consolidation(session, mine.now)
             died = dies_at(statement, lambda: runner.run(session.pk, mine))
@@ -467,21 +473,21 @@ def test_killed_before_any_statement_of_an_early_reading_nothing_is_lost_or_doub
 def test_a_talk_that_is_closed_while_its_reading_waits_says_what_it_waits_for(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    session = going_on(mira)
+    session = start_session(mira)
     requests.request_early_consolidation(session, clock.now)
     model.structured[:] = [LLMError("spent", code="budget_exhausted", permanent=False, retry_after=3_600.0)]
     assert runner.run(session.pk, clock) == Outcome.LATER
     close.close(session, "explicit", clock.now)
-    told = OutboxEvent.objects.filter(name__in=["chat.session.closing", "chat.session.waiting"]).order_by("id")
-    assert [row.name for row in told] == ["chat.session.waiting", "chat.session.closing", "chat.session.waiting"]
-    assert told[2].data == told[0].data
+    events = OutboxEvent.objects.filter(name__in=["chat.session.closing", "chat.session.waiting"]).order_by("id")
+    assert [row.name for row in events] == ["chat.session.waiting", "chat.session.closing", "chat.session.waiting"]
+    assert events[2].data == events[0].data
     clock.forward(seconds=3_601)
-    model.structured[:] = [listens()] * 2
+    model.structured[:] = [create_answer()] * 2
     assert runner.run(session.pk, clock) == Outcome.CLOSED
 
 
 def test_a_talk_whose_pause_is_over_waits_for_nothing(mira: Persona, model: Script, clock: Clock) -> None:
-    session = going_on(mira)
+    session = start_session(mira)
     requests.request_early_consolidation(session, clock.now)
     model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False)]
     runner.run(session.pk, clock)

@@ -8,7 +8,7 @@ from tests.table import each_row
 
 
 @each_row(
-    ("quote", "content", "found"),
+    ("quote", "content", "passage"),
     [
         ("a white cat", "I have a white cat.", "a white cat"),
         ("A White Cat", "I have a white cat.", "a white cat"),
@@ -30,10 +30,10 @@ from tests.table import each_row
         ("y", " Y! ", "Y"),
     ],
 )
-def test_a_quote_is_found_up_to_form(quote: str, content: str, found: str) -> None:
+def test_a_quote_is_found_up_to_form(quote: str, content: str, passage: str) -> None:
     span = find(quote, content)
     assert span is not None
-    assert span.text == found == content[span.start : span.end]
+    assert span.text == passage == content[span.start : span.end]
 
 
 @each_row(

@@ -1,4 +1,4 @@
-"""What a conclusion rests on: what it cites, and what its words repeat of what was given."""
+"""The grounds of a conclusion: the memories that it cites and those whose words it repeats."""
 
 from memory.consolidation.evidence_checks import grounds
 from memory.models import ConceptNode
@@ -6,12 +6,12 @@ from memory.models import ConceptNode
 NAMES = frozenset({"mira", "ana"})
 
 
-def told(pk: int, description: str) -> ConceptNode:
+def create_node(pk: int, description: str) -> ConceptNode:
     return ConceptNode(pk=pk, description=description)
 
 
-VINEYARD = told(1, "Ana's brother Tom bought a vineyard near Siena in secret.")
-DINNER = told(2, "Ana cooked risotto for her neighbours.")
+VINEYARD = create_node(1, "Ana's brother Tom bought a vineyard near Siena in secret.")
+DINNER = create_node(2, "Ana cooked risotto for her neighbours.")
 BOTH = [VINEYARD, DINNER]
 
 

@@ -1,4 +1,4 @@
-"""Facts beside events: what lasts is kept, item by item, with the words that bear it out."""
+"""Facts beside events: each is checked and stored by itself, with the quote that supports it."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -92,11 +92,11 @@ def test_a_model_that_ignores_the_new_fields_is_read_as_before(mira: Persona, mo
 
 def test_what_nothing_bears_out_is_dropped_and_counted_item_by_item(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, *LIFE)
-    who, asked, sister, sea, nuts = session.messages.order_by("id")
+    who, question, sister, sea, nuts = session.messages.order_by("id")
     wrong = [
         fact("Ana is a surgeon.", cite(who, "I'm a surgeon")),
         fact("Ana is a nurse in York.", cite(who, "I'm a nurse"), cite(sister, "I work in York")),
-        fact("Ana has family in Basel.", cite(asked), domain="people"),
+        fact("Ana has family in Basel.", cite(question), domain="people"),
         fact("Ana grew up in Brighton.", cite(sea)),
         fact("Mira plays the cello.", cite(nuts, "I play the cello"), whose="persona"),
         fact("Mira plays the cello.", cite(nuts, "I play the cello")),
@@ -124,13 +124,13 @@ def test_of_sixty_facts_the_first_are_taken_and_the_persona_s_own_have_their_own
         for number, word in enumerate(["a lamp", "an oboe", "a kite", "a bell", "a drum", "a rug"] * 10)
     ]
     own = [
-        fact(f"Mira owns {thing}.", cite(hers), whose="persona", domain="belongings")
-        for thing in ("a boat", "a violin", "a garden", "an attic", "a telescope", "a horse")
+        fact(f"Mira owns {possession}.", cite(hers), whose="persona", domain="belongings")
+        for possession in ("a boat", "a violin", "a garden", "an attic", "a telescope", "a horse")
     ]
     model.answers(extraction(facts=[*poured, *own]))
     runner.run(session.pk, clock)
-    kept = ConceptNode.objects.filter(kind="fact")
-    assert (kept.filter(subject="user").count(), kept.filter(subject="persona").count()) == (6, 4)
+    stored_facts = ConceptNode.objects.filter(kind="fact")
+    assert (stored_facts.filter(subject="user").count(), stored_facts.filter(subject="persona").count()) == (6, 4)
     assert Extraction.objects.get().dropped == 54 + 2
 
 
@@ -240,9 +240,9 @@ def test_a_goodbye_is_told_from_a_promise(text: str, is_leave: bool) -> None:
 
 
 def test_what_changes_can_be_replaced_because_the_model_is_shown_it(mira: Persona, model: Script, clock: Clock) -> None:
-    """A year of other things lies between: a plan, a home, a liking, a partner and a pet are shown all the same."""
-    said = ("I live in Basel.", "I love steak.", "Tom is my boyfriend.", "I'll run in Rome.", "Rex is my dog.")
-    first = talk(mira, *said)
+    """After a year of other messages a plan, a home, a liking, a partner and a pet are still shown to the model."""
+    texts = ("I live in Basel.", "I love steak.", "Tom is my boyfriend.", "I'll run in Rome.", "Rex is my dog.")
+    first = talk(mira, *texts)
     home, steak, tom, rome, rex = first.messages.order_by("id")
     model.answers(
         extraction(
@@ -272,14 +272,14 @@ def test_what_changes_can_be_replaced_because_the_model_is_shown_it(mira: Person
     }
     replaced = ["in Basel.", "loves steak.", "boyfriend.", "run in Rome.", "Ana's dog."]
     second = talk(mira, *changes, at=clock.now)
-    lines = list(second.messages.order_by("id"))
+    messages = list(second.messages.order_by("id"))
 
     def read(request: Any) -> Any:
-        known = {one["description"]: one["id"] for one in request.material["known"]}
+        stored_ids = {memory["description"]: memory["id"] for memory in request.material["known"]}
         facts = []
-        for line, change, text in zip(lines, changes.values(), replaced, strict=True):
-            [old] = [key for description, key in known.items() if description.endswith(text)]
-            facts.append(change | {"evidence": [cite(line)], "supersedes": [old]})
+        for message, change, text in zip(messages, changes.values(), replaced, strict=True):
+            [old] = [key for description, key in stored_ids.items() if description.endswith(text)]
+            facts.append(change | {"evidence": [cite(message)], "supersedes": [old]})
         return extraction(facts=facts)
 
     model.answers(read)
@@ -289,11 +289,11 @@ def test_what_changes_can_be_replaced_because_the_model_is_shown_it(mira: Person
     assert standing == {change["description"] for change in changes.values()}
     past = ConceptNode.objects.filter(kind="fact", status="superseded")
     assert past.count() == 5
-    shown = recall(
+    result = recall(
         mira, ["What do I eat, where do I live, and how are Tom and Rex?"], now=clock.now, budget_tokens=1_500
     )
-    told = "\n".join(item.text for item in shown.items)
-    assert not [text for text in (*replaced, *said) if text in told]
+    recalled_text = "\n".join(item.text for item in result.items)
+    assert not [text for text in (*replaced, *texts) if text in recalled_text]
 
 
 def test_what_is_shown_stays_within_its_limit_and_begins_with_core_facts(
@@ -304,9 +304,9 @@ def test_what_is_shown_stays_within_its_limit_and_begins_with_core_facts(
     for number in range(80):
         put(mira, f"Ana keeps a diary of bees, volume {number}.", toward(number), session=session)
     put(mira, "Ana is a nurse.", toward(90), kind="fact", domain="about", session=session)
-    known = known_memories(mira, messages_of(session))
-    assert known[0].description == "Ana is a nurse."
-    assert 5 < len(known) < 20
+    memories = known_memories(mira, messages_of(session))
+    assert memories[0].description == "Ana is a nurse."
+    assert 5 < len(memories) < 20
     settings.KNOBS = {"consolidate.known_tokens": 0}
     assert known_memories(mira, messages_of(session)) == []
 
@@ -314,10 +314,10 @@ def test_what_is_shown_stays_within_its_limit_and_begins_with_core_facts(
 def test_facts_that_are_known_are_no_second_memory_however_long_ago_they_were_told(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    told = fact("Ana is allergic to nuts.", domain="health")
+    allergy = fact("Ana is allergic to nuts.", domain="health")
     for _ in range(2):
         session = talk(mira, "By the way, I'm allergic to nuts, remember that.", at=clock.now)
-        model.answers(extraction(facts=[told | {"evidence": [cite(session.messages.get())]}]))
+        model.answers(extraction(facts=[allergy | {"evidence": [cite(session.messages.get())]}]))
         clock.forward(days=400)
         runner.run(session.pk, clock)
     node = ConceptNode.objects.get(kind="fact")
@@ -347,7 +347,7 @@ def test_a_forgotten_fact_and_what_is_owed_leave_no_word_and_do_not_come_back(
 def test_five_facts_of_one_session_are_found_after_ten_days_and_a_hundred_others_in_other_words(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    asked = {
+    questions = {
         "Ana's sister lives in York.": "Do I have any family in the north of England?",
         "Ana cannot eat shellfish.": "Which food makes me ill?",
         "Ana works as a nurse at night.": "What's my job?",
@@ -355,22 +355,24 @@ def test_five_facts_of_one_session_are_found_after_ten_days_and_a_hundred_others
         "Ana's cat is called Milo.": "What's the name of my pet?",
     }
     session = talk(mira, "My life, told at once.", "> Go on.", "That is all.")
-    said = session.messages.all()[0]
+    message = session.messages.all()[0]
     domains = ("people", "health", "work", "likes", "belongings")
-    told = [
-        fact(description, cite(said, "My life"), domain=domain)
-        for description, domain in zip(asked, domains, strict=True)
+    life_facts = [
+        fact(description, cite(message, "My life"), domain=domain)
+        for description, domain in zip(questions, domains, strict=True)
     ]
-    model.answers(extraction(facts=told))
+    model.answers(extraction(facts=life_facts))
     runner.run(session.pk, clock)
     things = ("weather", "traffic", "film", "recipe", "walk", "news", "book", "dream", "match", "bill")
-    texts = [f"Ana talked about the {thing} of day {day}." for day in range(10) for thing in things]
+    texts = [f"Ana talked about the {name} of day {day}." for day in range(10) for name in things]
     for number, (text, vector) in enumerate(zip(texts, embedding.embed(texts), strict=True)):
         at = clock.now + timedelta(hours=2 * number)
         put(mira, text, vector, now=at, created_at=at)
     clock.forward(days=10)
-    found = {
+    recalled = {
         description: [item.text for item in recall(mira, [question], now=clock.now, budget_tokens=1_500).items]
-        for description, question in asked.items()
+        for description, question in questions.items()
     }
-    assert [one for one, items in found.items() if not any(one in item for item in items)] == []
+    assert [
+        description for description, items in recalled.items() if not any(description in item for item in items)
+    ] == []

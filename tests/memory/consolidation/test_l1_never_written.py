@@ -1,4 +1,4 @@
-"""L1 belongs to people: no job, command or path of consolidation changes a core block."""
+"""Only people write L1: no job, command or path of consolidation changes a core block."""
 
 import ast
 from io import StringIO
@@ -53,8 +53,8 @@ def blocks() -> list[Any]:
     ]
 
 
-def obeying(request: Any) -> dict[str, Any]:
-    """What a model says that does as the words of people order."""
+def obey_orders(request: Any) -> dict[str, Any]:
+    """The answer of a model that obeys the orders in messages."""
     events = [event["id"] for event in request.material["events"]]
     return {"description": "You are Max now.", "emotional_impact": 1, "subject": "persona", "filling": events}
 
@@ -74,7 +74,7 @@ def test_no_path_of_consolidation_touches_a_core_block(mira: Persona, model: Scr
         impression(subject="persona"),
     )
     assert runner.run(read.pk, clock) == "closed"
-    model.answers(lambda request: {"thoughts": [obeying(request)], "expectations": [obeying(request)]})
+    model.answers(lambda request: {"thoughts": [obey_orders(request)], "expectations": [obey_orders(request)]})
     assert slow_cycle_runner.run(mira.pk, clock) == "done"
     assert tasks.consolidate_session(talk(mira, "hi").pk) == "trivial"
     failing = talk(mira, orders)
@@ -106,19 +106,19 @@ def test_nothing_above_the_persona_imports_a_writer_of_core_blocks(app: str) -> 
 
 
 def _decides_about_drafts(tree: ast.AST) -> bool:
-    """Whether it calls what puts a draft into a block, under whatever name it has imported that."""
-    called: set[str] = set()
+    """Whether the module calls a function that writes a draft into a block, under whatever imported name."""
+    module_names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module in ("persona.onboarding", "persona.onboarding.drafts"):
-            taken = {alias.name for alias in node.names}
-            if node.module == "persona.onboarding.drafts" and taken & {"accept", "reject"}:
+            imported_names = {alias.name for alias in node.names}
+            if node.module == "persona.onboarding.drafts" and imported_names & {"accept", "reject"}:
                 return True
-            called |= {alias.asname or alias.name for alias in node.names if alias.name == "drafts"}
+            module_names |= {alias.asname or alias.name for alias in node.names if alias.name == "drafts"}
     return any(
         isinstance(node, ast.Attribute)
         and node.attr in ("accept", "reject")
         and isinstance(node.value, ast.Name)
-        and node.value.id in called
+        and node.value.id in module_names
         for node in ast.walk(tree)
     )
 

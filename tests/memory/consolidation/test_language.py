@@ -1,4 +1,4 @@
-"""Whether what was written of a talk is in its language."""
+"""Whether memories are in the language of their session."""
 
 from memory.consolidation.answer_schema import ExtractionAnswer
 from memory.consolidation.language import in_another_script, is_in_another_language
@@ -10,7 +10,7 @@ CAT = "我养了只白猫，叫小黑。"
 
 
 @each_row(
-    ("written", "said", "otherwise"),
+    ("text", "quotes", "otherwise"),
     [
         ("Ana has a white cat.", CAT, True),
         ("Ana has a white cat named 小黑.", CAT, True),
@@ -29,13 +29,13 @@ CAT = "我养了只白猫，叫小黑。"
         ("Ana has a cat.", "🐈 2026!", False),
     ],
 )
-def test_scripts_tell_it_and_names_do_not_count(written: str, said: str, otherwise: bool) -> None:
-    assert in_another_script(written, said) is otherwise
+def test_scripts_tell_it_and_names_do_not_count(text: str, quotes: str, otherwise: bool) -> None:
+    assert in_another_script(text, quotes) is otherwise
 
 
-def answer(description: str, cited: str, summary: str = "") -> ExtractionAnswer:
-    told = event(description, {"message_id": cited, "quote": "小黑"})
-    return ExtractionAnswer.model_validate(extraction([told], session_summary=summary))
+def answer(description: str, message_id: str, summary: str = "") -> ExtractionAnswer:
+    item = event(description, {"message_id": message_id, "quote": "小黑"})
+    return ExtractionAnswer.model_validate(extraction([item], session_summary=summary))
 
 
 LINES = [PromptMessage(1, "user", CAT, NOW, 9), PromptMessage(2, "user", "My cat is called 小黑.", NOW, 9)]

@@ -1,4 +1,4 @@
-"""Requests that a model heard: checked against the messages, whatever it answers, then offered or done."""
+"""Requests that a model found: checked against the messages, then offered or done."""
 
 from typing import Any
 
@@ -53,9 +53,9 @@ def test_only_what_the_owner_asks_in_these_messages_stands_and_the_rest_is_dropp
         request(wish),  # the same place again
         {"message_id": "m999999", "quote": WISH, "kind": "wish"},
     ]
-    found = read(session, model, [good, *bad])
-    assert [one["message_id"] for one in found.answer["requests"]] == [f"m{wish.pk}"]
-    assert found.dropped == len(bad)
+    extraction = read(session, model, [good, *bad])
+    assert [item["message_id"] for item in extraction.answer["requests"]] == [f"m{wish.pk}"]
+    assert extraction.dropped == len(bad)
 
 
 @pytest.mark.django_db
@@ -63,9 +63,9 @@ def test_sixty_requests_are_never_believed(mira: Persona, model: Script) -> None
     words = [f"word{number}" for number in range(60)]
     session = talk(mira, f"{STORY} {' '.join(words)}", "> Oh!")
     message = session.messages.earliest("id")
-    found = read(session, model, [request(message, word) for word in words])
-    assert len(found.answer["requests"]) == 12
-    assert found.dropped == 48
+    extraction = read(session, model, [request(message, word) for word in words])
+    assert len(extraction.answer["requests"]) == 12
+    assert extraction.dropped == 48
 
 
 @pytest.mark.django_db
@@ -74,8 +74,8 @@ def test_a_file_and_another_speaker_ask_nothing(mira: Persona, model: Script, va
     session = talk(mira, STORY, "> Oh!", WISH)
     wish = session.messages.latest("id")
     Message.objects.filter(pk=wish.pk).update(**values)
-    found = read(session, model, [request(wish)])
-    assert (found.answer["requests"], found.dropped) == ([], 1)
+    extraction = read(session, model, [request(wish)])
+    assert (extraction.answer["requests"], extraction.dropped) == ([], 1)
 
 
 @pytest.mark.django_db
@@ -83,19 +83,19 @@ def test_an_answer_without_requests_says_nothing_of_them(mira: Persona, model: S
     assert read(talk(mira, STORY, "> Oh!"), model, None).answer["requests"] is None
 
 
-# --- what becomes of them -----------------------------------------------------------------------------------------
-def session_with_requests(persona: Persona, *lines: str) -> Session:
+# --- offers and effects ---------------------------------------------------------------------------------------------
+def session_with_requests(persona: Persona, *messages: str) -> Session:
     """A session that is over, with a turn for each message of the owner."""
-    session = talk(persona, STORY, "> Oh!", *lines)
+    session = talk(persona, STORY, "> Oh!", *messages)
     for message in session.messages.filter(role=Message.Role.USER):
-        made = turn(session, "done", finished_at=NOW)
-        Message.objects.filter(pk=message.pk).update(turn=made)
-        turn_hooks.after_turn(made.pk, NOW)
+        owner_turn = turn(session, "done", finished_at=NOW)
+        Message.objects.filter(pk=message.pk).update(turn=owner_turn)
+        turn_hooks.after_turn(owner_turn.pk, NOW)
     return session
 
 
 def open_names(persona: Persona) -> list[str]:
-    return [one["event"] for one in offer.open_offers(persona)]
+    return [offer_item["event"] for offer_item in offer.open_offers(persona)]
 
 
 def lessons() -> list[str]:
@@ -133,9 +133,9 @@ def test_what_a_model_alone_hears_is_offered_once_and_never_done(
 
 
 @pytest.mark.django_db
-@each_row("kind, kept", [("wish", False), ("name", False), ("forget", True), ("correction", True)])
+@each_row("kind, is_kept", [("wish", False), ("name", False), ("forget", True), ("correction", True)])
 def test_what_a_model_calls_a_wish_is_no_event_and_nothing_is_lost_by_what_it_calls_forgetting(
-    mira: Persona, model: Script, kind: str, kept: bool
+    mira: Persona, model: Script, kind: str, is_kept: bool
 ) -> None:
     ConceptNode.objects.all().delete()
     session = talk(mira, STORY, "> Oh!", WISH)
@@ -146,7 +146,7 @@ def test_what_a_model_calls_a_wish_is_no_event_and_nothing_is_lost_by_what_it_ca
         {"thoughts": []},
     ]
     runner.run(session.pk, Clock())
-    assert ConceptNode.objects.filter(kind="event").exists() is kept
+    assert ConceptNode.objects.filter(kind="event").exists() is is_kept
 
 
 @pytest.mark.django_db
@@ -177,13 +177,13 @@ def test_memory_mode_denies_nothing_and_a_no_of_the_owner_stands(mira: Persona, 
 
 @pytest.mark.django_db
 def test_nobody_is_asked_any_more_whether_to_remember_what_was_remembered(mira: Persona, model: Script) -> None:
-    for told, is_kept in (("I'm allergic to mango.", True), ("I'm allergic to latex.", False)):
-        session = session_with_requests(mira, told)
+    for text, is_kept in (("I'm allergic to mango.", True), ("I'm allergic to latex.", False)):
+        session = session_with_requests(mira, text)
         message = session.messages.latest("id")
         if not open_names(mira):
             assert message.turn is not None
             offer.ask_whether_meant(
-                message.turn, message, Request(RequestKind.REMEMBER, 0, len(told), told, sure=False)
+                message.turn, message, Request(RequestKind.REMEMBER, 0, len(text), text, sure=False)
             )
         assert open_names(mira) == [offer.REQUESTED]
         model.structured = [
@@ -199,11 +199,11 @@ def test_a_correction_that_a_model_hears_is_a_card_unless_the_model_corrects_it_
     mira: Persona, model: Script, remember: Any
 ) -> None:
     remember(mira, "Ruth lives in Leeds.")
-    told = "These days Ruth lives in York, by the way."
-    session = session_with_requests(mira, told)
+    text = "These days Ruth lives in York, by the way."
+    session = session_with_requests(mira, text)
     message = session.messages.latest("id")
-    heard = request(message, kind="correction", what="Ruth lives in York")
-    read(session, model, [heard])
+    correction = request(message, kind="correction", what="Ruth lives in York")
+    read(session, model, [correction])
     assert open_names(mira) == [offer.CORRECTED]
     OutboxEvent.objects.all().delete()
     node = remember(mira, "Tom lives in Leeds.")

@@ -1,4 +1,4 @@
-"""People in an answer: what they are to the owner, no slips, no books, and nobody forgotten."""
+"""People in an answer: their relation to the owner, no typing errors, no books, and nobody left out."""
 
 from datetime import date
 from typing import Any
@@ -22,42 +22,44 @@ from tests.table import each_row
 NAMES = Names("Ana", "Mira")
 
 
-def named(name: str, *aliases: str, **values: Any) -> dict[str, Any]:
+def create_entity(name: str, *aliases: str, **values: Any) -> dict[str, Any]:
     return {"canonical_name": name, "aliases": list(aliases), "kind": "person"} | values
 
 
-def read(entities: list[dict[str, Any]], *lines: str, facts: list[dict[str, Any]] | None = None) -> tuple[Any, int]:
-    said = {number: SaidMessage(line, True, date(2026, 3, 5)) for number, line in enumerate(lines, 1)}
+def read(entities: list[dict[str, Any]], *texts: str, facts: list[dict[str, Any]] | None = None) -> tuple[Any, int]:
+    messages = {number: SaidMessage(text, True, date(2026, 3, 5)) for number, text in enumerate(texts, 1)}
     answer = ExtractionAnswer.model_validate({"events": [], "mentioned_entities": entities, "facts": facts or []})
-    believed, mistakes = believed_people(answer, said, NAMES)
-    return [(one.canonical_name, one.kind, one.relation, one.aliases) for one in believed.mentioned_entities], mistakes
+    believed, mistakes = believed_people(answer, messages, NAMES)
+    return [
+        (entity.canonical_name, entity.kind, entity.relation, entity.aliases) for entity in believed.mentioned_entities
+    ], mistakes
 
 
 @each_row(
-    ("entity", "line", "kept"),
+    ("entity", "text", "expected"),
     [
-        (named("Rosa", relation="sister"), "My sister Rosa called.", ("Rosa", "person", "sister", [])),
-        (named("Lorraine", relation="mother"), "My mum Lorraine called.", ("Lorraine", "person", "mother", [])),
-        (named("Rosa", relation="boss"), "My sister Rosa called.", ("Rosa", "person", "", [])),
-        (named("Tom", relation="ex-boyfriend"), "Tom and I broke up.", ("Tom", "person", "ex-boyfriend", [])),
-        (named("小雨", relation="妹妹"), "我妹妹小雨来了。", ("小雨", "person", "妹妹", [])),
-        (named("Katherine", "Kathrine"), "Kathrine came. Katherine left.", ("Katherine", "person", "", [])),
-        (named("Robert", "Bob"), "Bob, I mean Robert.", ("Robert", "person", "", ["Bob"])),
-        (named("Emma"), "I'm reading Emma again.", ("Emma", "other", "", [])),
-        (named("Emma"), "I was reading to Emma.", ("Emma", "person", "", [])),
-        (named("Rebecca"), "The book Rebecca, by du Maurier.", ("Rebecca", "other", "", [])),
-        (named("阿甘"), "我看了电影《阿甘》。", ("阿甘", "other", "", [])),
-        (named("Emma"), "I watched Emma sleep.", ("Emma", "person", "", [])),
+        (create_entity("Rosa", relation="sister"), "My sister Rosa called.", ("Rosa", "person", "sister", [])),
+        (create_entity("Lorraine", relation="mother"), "My mum Lorraine called.", ("Lorraine", "person", "mother", [])),
+        (create_entity("Rosa", relation="boss"), "My sister Rosa called.", ("Rosa", "person", "", [])),
+        (create_entity("Tom", relation="ex-boyfriend"), "Tom and I broke up.", ("Tom", "person", "ex-boyfriend", [])),
+        (create_entity("小雨", relation="妹妹"), "我妹妹小雨来了。", ("小雨", "person", "妹妹", [])),
+        (create_entity("Katherine", "Kathrine"), "Kathrine came. Katherine left.", ("Katherine", "person", "", [])),
+        (create_entity("Robert", "Bob"), "Bob, I mean Robert.", ("Robert", "person", "", ["Bob"])),
+        (create_entity("Emma"), "I'm reading Emma again.", ("Emma", "other", "", [])),
+        (create_entity("Emma"), "I was reading to Emma.", ("Emma", "person", "", [])),
+        (create_entity("Rebecca"), "The book Rebecca, by du Maurier.", ("Rebecca", "other", "", [])),
+        (create_entity("阿甘"), "我看了电影《阿甘》。", ("阿甘", "other", "", [])),
+        (create_entity("Emma"), "I watched Emma sleep.", ("Emma", "person", "", [])),
     ],
 )
-def test_names_are_put_right(entity: dict[str, Any], line: str, kept: tuple[Any, ...]) -> None:
-    assert read([entity], line)[0] == [kept]
+def test_names_are_put_right(entity: dict[str, Any], text: str, expected: tuple[Any, ...]) -> None:
+    assert read([entity], text)[0] == [expected]
 
 
 def test_who_is_called_after_another_does_not_become_that_other() -> None:
-    people = [named("Lorraine"), named("Rainy", "Lorraine", "Little Rain")]
-    kept, mistakes = read(people, "She is Lorraine after mum, but they call her Rainy. Little Rain!")
-    assert [(name, aliases) for name, _kind, _relation, aliases in kept] == [
+    people = [create_entity("Lorraine"), create_entity("Rainy", "Lorraine", "Little Rain")]
+    entities, mistakes = read(people, "She is Lorraine after mum, but they call her Rainy. Little Rain!")
+    assert [(name, aliases) for name, _kind, _relation, aliases in entities] == [
         ("Lorraine", []),
         ("Rainy", ["Little Rain"]),
     ]
@@ -65,14 +67,14 @@ def test_who_is_called_after_another_does_not_become_that_other() -> None:
 
 
 def test_a_partner_named_in_three_messages_is_a_person_though_the_model_left_them_out() -> None:
-    lines = ("My boyfriend Tom cooks.", "Tom burnt it.", "I forgave Tom.")
-    assert read([], *lines)[0] == [("Tom", "person", "", [])]
-    assert read([], *lines[:2])[0] == []
+    texts = ("My boyfriend Tom cooks.", "Tom burnt it.", "I forgave Tom.")
+    assert read([], *texts)[0] == [("Tom", "person", "", [])]
+    assert read([], *texts[:2])[0] == []
 
 
 def test_whom_a_fact_is_about_has_a_name() -> None:
-    told = [fact("Rex is Ana's dog.", whose="Rex", domain="belongings"), fact("Ana is a nurse.")]
-    assert read([], "Rex is my dog.", facts=told)[0] == [("Rex", "pet", "", [])]
+    facts = [fact("Rex is Ana's dog.", whose="Rex", domain="belongings"), fact("Ana is a nurse.")]
+    assert read([], "Rex is my dog.", facts=facts)[0] == [("Rex", "pet", "", [])]
 
 
 def test_a_relation_is_kept_shown_changed_and_forgotten_with_what_tells_it(
@@ -86,7 +88,7 @@ def test_a_relation_is_kept_shown_changed_and_forgotten_with_what_tells_it(
                 fact("Tom is Ana's boyfriend.", cite(tom), domain="people", whose="Tom"),
                 fact("Tom works in York.", cite(york), domain="work", whose="Tom"),
             ],
-            mentioned_entities=[named("Tom", relation="boyfriend", in_facts=[0, 1])],
+            mentioned_entities=[create_entity("Tom", relation="boyfriend", in_facts=[0, 1])],
         )
     )
     runner.run(session.pk, clock)
@@ -115,8 +117,8 @@ def test_two_who_bear_one_name_are_asked_about_and_never_joined(mira: Persona, m
                 fact("Ana's cousin Sam has a farm.", cite(cousin), domain="people", whose="Sam"),
             ],
             mentioned_entities=[
-                named("Sam", relation="boss", in_facts=[0]),
-                named("Sam", relation="cousin", in_facts=[1]),
+                create_entity("Sam", relation="boss", in_facts=[0]),
+                create_entity("Sam", relation="cousin", in_facts=[1]),
             ],
         )
     )
@@ -134,7 +136,7 @@ def test_another_name_of_the_owner_is_nobody_else(mira: Persona, model: Script, 
                 fact("Ana is also called Annie by her friends.", cite(first), domain="about"),
                 fact("Ana's gran said Annie, too.", cite(second), domain="people"),
             ],
-            mentioned_entities=[named("Annie", in_facts=[0])],
+            mentioned_entities=[create_entity("Annie", in_facts=[0])],
         )
     )
     runner.run(session.pk, clock)

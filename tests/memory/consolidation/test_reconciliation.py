@@ -1,4 +1,4 @@
-"""Facts that rest on what has ended: told as past where the model says so, asked about where it is not sure."""
+"""Facts that rest on an ended fact: past where the model says so, a question to the owner where it is not sure."""
 
 import re
 from collections.abc import Callable
@@ -27,7 +27,7 @@ PILLS = "I take ramipril every morning, and no grapefruit because of the ramipri
 TREE = "I can't eat prawns, they'd kill me, but I eat crab. Ben and I will buy a house with a pear tree in May."
 
 
-def lived(persona: Persona, model: Script, clock: Clock) -> None:
+def remember_life(persona: Persona, model: Script, clock: Clock) -> None:
     session = talk(persona, PILLS, "> I see.", TREE)
     pills, _, tree = session.messages.order_by("id")
     model.answers(
@@ -54,15 +54,17 @@ def node(description: str) -> ConceptNode:
     return ConceptNode.objects.get(description__startswith=description)
 
 
-def tell(persona: Persona, model: Script, clock: Clock, line: str, *facts: Any, changes: Any) -> Message:
-    """A session with this news, and the verdicts on what is known; `changes` are of (fact, verdict, still)."""
-    session = talk(persona, line, "> I see.", "And it rains here.")
-    said = session.messages.earliest("id")
-    listed = [{"id": f"e{node(text).pk}", "verdict": verdict, "still": still} for text, verdict, still in changes]
-    told = [fact(text, cite(said), supersedes=[f"e{node(old).pk}"] if old else [], **more) for text, old, more in facts]
-    model.answers(extraction(facts=told), {"changes": listed})
+def consolidate_news(persona: Persona, model: Script, clock: Clock, text: str, *facts: Any, changes: Any) -> Message:
+    """Consolidate a session with this news and verdicts on stored facts; `changes` are (fact, verdict, still)."""
+    session = talk(persona, text, "> I see.", "And it rains here.")
+    message = session.messages.earliest("id")
+    verdicts = [{"id": f"e{node(text).pk}", "verdict": verdict, "still": still} for text, verdict, still in changes]
+    new_facts = [
+        fact(text, cite(message), supersedes=[f"e{node(old).pk}"] if old else [], **more) for text, old, more in facts
+    ]
+    model.answers(extraction(facts=new_facts), {"changes": verdicts})
     runner.run(session.pk, clock)
-    return said
+    return message
 
 
 NEW_PILLS = ("Ana takes amlodipine instead of ramipril.", "Ana takes ramipril", {"domain": "health"})
@@ -71,8 +73,8 @@ NEW_PILLS = ("Ana takes amlodipine instead of ramipril.", "Ana takes ramipril", 
 def test_what_rested_on_what_ended_is_told_as_past_until_the_news_is_withheld(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    lived(mira, model, clock)
-    said = tell(
+    remember_life(mira, model, clock)
+    message = consolidate_news(
         mira,
         model,
         clock,
@@ -80,22 +82,22 @@ def test_what_rested_on_what_ended_is_told_as_past_until_the_news_is_withheld(
         NEW_PILLS,
         changes=[("Ana may eat no grapefruit", "over", "")],
     )
-    asked = model.requests[-2].user if "grapefruit" in model.requests[-2].user else model.requests[-1].user
-    assert "amlodipine" in asked
+    prompt = model.requests[-2].user if "grapefruit" in model.requests[-2].user else model.requests[-1].user
+    assert "amlodipine" in prompt
     assert node("Ana may eat no grapefruit").until == "2026-03"
-    shown = " ".join(
+    recalled_text = " ".join(
         item.text for item in recall(mira, ["May I eat grapefruit?"], now=clock(), budget_tokens=500).items
     )
-    assert "until March 2026" in shown
+    assert "until March 2026" in recalled_text
     assert not Question.objects.exists()
-    withhold(said)
+    withhold(message)
     assert (node("Ana may eat no grapefruit").until, node("Ana takes ramipril").status) == ("", "active")
     assert node("Ana takes amlodipine").status == "hidden"
 
 
 def test_of_a_fact_that_ended_in_part_the_rest_stays_with_its_words(mira: Persona, model: Script, clock: Clock) -> None:
-    lived(mira, model, clock)
-    said = tell(
+    remember_life(mira, model, clock)
+    message = consolidate_news(
         mira,
         model,
         clock,
@@ -107,15 +109,15 @@ def test_of_a_fact_that_ended_in_part_the_rest_stays_with_its_words(mira: Person
     before = ConceptNode.objects.get(description="Ana is allergic to prawns but eats crab.")
     assert (rest.status, before.status, before.superseded_by) == ("active", "superseded", rest)
     assert [row.quote for row in rest.evidence.all()] == [row.quote for row in before.evidence.all()]
-    withhold(said)
+    withhold(message)
     rest.refresh_from_db()
     before.refresh_from_db()
     assert (rest.status, before.status) == ("hidden", "active")
 
 
 def test_a_plan_of_two_who_have_parted_is_called_off(mira: Persona, model: Script, clock: Clock) -> None:
-    lived(mira, model, clock)
-    tell(
+    remember_life(mira, model, clock)
+    consolidate_news(
         mira,
         model,
         clock,
@@ -171,8 +173,8 @@ def test_nothing_of_health_is_left_out(still: str, whole: str, is_believed: bool
 def test_health_and_what_a_person_vouched_for_end_only_where_the_owner_says_so(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    """News of a boat ends no fact of health, though no word of it says so; nor does any news what is pinned."""
-    lived(mira, model, clock)
+    """News of a boat ends no fact of health, and no news ends a pinned fact, whatever the model answers."""
+    remember_life(mira, model, clock)
     actions.confirm(node("Ana may eat no grapefruit"))
     actions.pin(node("Ana is allergic"))
     session = talk(mira, "I keep a needle on the boat.", "> I see.", "It rains.")
@@ -180,10 +182,14 @@ def test_health_and_what_a_person_vouched_for_end_only_where_the_owner_says_so(
     model.answers(extraction(facts=[needle]))
     runner.run(session.pk, clock)
     boat = ("Ana sold the boat with the needle.", "", {"domain": "belongings"})
-    tell(mira, model, clock, "We sold the boat with the needle.", boat, changes=[("Ana keeps a needle", "over", "")])
+    consolidate_news(
+        mira, model, clock, "We sold the boat with the needle.", boat, changes=[("Ana keeps a needle", "over", "")]
+    )
     gone = [("Ana may eat no grapefruit", "over", ""), ("Ana is allergic", "partly", "Ana is allergic to prawns.")]
-    tell(mira, model, clock, "I take amlodipine instead of the ramipril now.", NEW_PILLS, changes=gone[:1])
-    tell(mira, model, clock, "I'm vegetarian now.", ("Ana is vegetarian.", "", {"domain": "health"}), changes=gone[1:])
+    consolidate_news(mira, model, clock, "I take amlodipine instead of the ramipril now.", NEW_PILLS, changes=gone[:1])
+    consolidate_news(
+        mira, model, clock, "I'm vegetarian now.", ("Ana is vegetarian.", "", {"domain": "health"}), changes=gone[1:]
+    )
     for text in ("Ana keeps a needle", "Ana may eat no grapefruit", "Ana is allergic"):
         assert (node(text).status, node(text).until) == ("active", "")
         assert Question.objects.filter(grounds=node(text)).exists(), text
@@ -195,9 +201,9 @@ def test_health_and_what_a_person_vouched_for_end_only_where_the_owner_says_so(
 def test_what_is_not_sure_is_asked_about_and_nothing_is_ended(
     mira: Persona, model: Script, clock: Clock, verdict: str, still: str
 ) -> None:
-    """News of a house ends no allergy, whatever a model says, and nobody's words are made up."""
-    lived(mira, model, clock)
-    tell(
+    """News of a house ends no allergy, whatever a model answers, and no wording is invented."""
+    remember_life(mira, model, clock)
+    consolidate_news(
         mira,
         model,
         clock,
@@ -213,7 +219,7 @@ def test_what_is_not_sure_is_asked_about_and_nothing_is_ended(
 def test_no_second_question_is_asked_where_nothing_has_changed_and_none_that_nobody_can_read_fails(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    lived(mira, model, clock)
+    remember_life(mira, model, clock)
     before = len(model.requests)
     session = talk(mira, "I play the cello in a small orchestra.", "> How nice!", "On Mondays.")
     model.answers(extraction(facts=[fact("Ana plays the cello.", cite(session.messages.earliest("id")))]))
@@ -221,8 +227,8 @@ def test_no_second_question_is_asked_where_nothing_has_changed_and_none_that_nob
     assert [request.purpose for request in model.requests[before:] if request.purpose == "extraction"] == ["extraction"]
     session = talk(mira, "I take amlodipine instead of the ramipril now.", "> I see.", "It rains.")
     text, old, more = NEW_PILLS
-    told = fact(text, cite(session.messages.earliest("id")), supersedes=[f"e{node(old).pk}"], **more)
-    model.answers(extraction(facts=[told]), "no JSON", "nor this")
+    new_fact = fact(text, cite(session.messages.earliest("id")), supersedes=[f"e{node(old).pk}"], **more)
+    model.answers(extraction(facts=[new_fact]), "no JSON", "nor this")
     assert runner.run(session.pk, clock) == "closed"
     assert (node("Ana may eat no grapefruit").until, node("Ana takes ramipril").status) == ("", "superseded")
 
@@ -231,7 +237,7 @@ def test_no_second_question_is_asked_where_nothing_has_changed_and_none_that_nob
 def test_one_plan_is_done_once_however_often_it_is_told(
     mira: Persona, model: Script, clock: Clock, is_named: bool
 ) -> None:
-    """Whether the model names the plan or tells it anew, of the same day."""
+    """Whether the model names the plan or repeats it for the same day."""
     first = talk(mira, "I give a talk on lighthouses at the library on 5 March 2026.", "> I see.", "It rains.")
     days = {"domain": "plans", "since": "2026-03-05", "until": "2026-03-05"}
     told = cite(first.messages.earliest("id"))
@@ -239,10 +245,10 @@ def test_one_plan_is_done_once_however_often_it_is_told(
     runner.run(first.pk, clock)
     plan = ConceptNode.objects.get()
     second = talk(mira, "On 5 March I gave my talk on lighthouses, to forty people.", "> Well done!", "Yes.")
-    said = second.messages.earliest("id")
+    message = second.messages.earliest("id")
     times = {"domain": "plans", "since": "2026-03", "until": "2026-03"} if is_named else days
     more = times | ({"supersedes": [f"e{plan.pk}"]} if is_named else {})
-    gave = fact("Ana gave the talk on lighthouses, to forty people.", cite(said), state="done", **more)
+    gave = fact("Ana gave the talk on lighthouses, to forty people.", cite(message), state="done", **more)
     model.answers(extraction(facts=[gave]))
     runner.run(second.pk, clock)
     plan.refresh_from_db()
@@ -260,7 +266,7 @@ def test_the_rest_of_an_imported_fact_keeps_what_it_had_and_goes_with_the_import
     remember(mira, "Ana is allergic to prawns but eats crab.", **imported, **had)
     crab = ("Ana is vegetarian.", "", {"domain": "health"})
     still = "Ana is allergic to prawns."
-    tell(mira, model, clock, "I'm vegetarian now.", crab, changes=[("Ana is allergic", "partly", still)])
+    consolidate_news(mira, model, clock, "I'm vegetarian now.", crab, changes=[("Ana is allergic", "partly", still)])
     rest = ConceptNode.objects.get(description=still)
     assert had.items() <= vars(rest).items()
     forgetting.forget(plan([Target("import", run.pk)], forgetting.REVERT_IMPORT), None, clock())
@@ -268,10 +274,12 @@ def test_the_rest_of_an_imported_fact_keeps_what_it_had_and_goes_with_the_import
 
 
 def test_the_rest_of_a_plan_keeps_its_days(mira: Persona, model: Script, clock: Clock) -> None:
-    lived(mira, model, clock)
+    remember_life(mira, model, clock)
     parted = ("Ana and Ben broke up.", "", {"domain": "people"})
     still = "Ana will buy a house with a pear tree."
-    tell(mira, model, clock, "Ben and I broke up.", parted, changes=[("Ana and Ben will buy", "partly", still)])
+    consolidate_news(
+        mira, model, clock, "Ben and I broke up.", parted, changes=[("Ana and Ben will buy", "partly", still)]
+    )
     rest = node("Ana will buy")
     assert (rest.plan_state, rest.since, rest.until) == ("planned", "2026-05", "2026-05")
 
@@ -279,11 +287,11 @@ def test_the_rest_of_a_plan_keeps_its_days(mira: Persona, model: Script, clock: 
 def test_a_memory_that_says_the_rest_anyhow_does_not_go_with_the_news(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    lived(mira, model, clock)
+    remember_life(mira, model, clock)
     still = "Ana is allergic to prawns."
-    tell(mira, model, clock, "Prawns would kill me.", (still, "", {"domain": "health"}), changes=[])
-    told = ConceptNode.objects.get(description=still)
-    said = tell(
+    consolidate_news(mira, model, clock, "Prawns would kill me.", (still, "", {"domain": "health"}), changes=[])
+    rest = ConceptNode.objects.get(description=still)
+    message = consolidate_news(
         mira,
         model,
         clock,
@@ -291,16 +299,16 @@ def test_a_memory_that_says_the_rest_anyhow_does_not_go_with_the_news(
         ("Ana is vegetarian.", "", {"domain": "health"}),
         changes=[("Ana is allergic to prawns but", "partly", still)],
     )
-    assert node("Ana is allergic to prawns but").superseded_by == told
-    withhold(said)
-    told.refresh_from_db()
-    assert (told.status, told.resolved_by) == ("active", None)
+    assert node("Ana is allergic to prawns but").superseded_by == rest
+    withhold(message)
+    rest.refresh_from_db()
+    assert (rest.status, rest.resolved_by) == ("active", None)
 
 
 def test_news_that_the_owner_hid_meanwhile_ends_nothing(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lived(mira, model, clock)
+    remember_life(mira, model, clock)
     answer_now = llm.answer_now
 
     def slowly(*args: Any, **options: Any) -> Any:
@@ -311,7 +319,7 @@ def test_news_that_the_owner_hid_meanwhile_ends_nothing(
 
     monkeypatch.setattr(llm, "answer_now", slowly)
     changes = [("Ana may eat no grapefruit", "over", "")]
-    tell(mira, model, clock, "I take amlodipine instead of the ramipril now.", NEW_PILLS, changes=changes)
+    consolidate_news(mira, model, clock, "I take amlodipine instead of the ramipril now.", NEW_PILLS, changes=changes)
     assert node("Ana takes amlodipine").status == "hidden"
     assert (node("Ana may eat no grapefruit").until, node("Ana may eat no grapefruit").resolved_by) == ("", None)
 
@@ -320,8 +328,8 @@ def test_news_that_the_owner_hid_meanwhile_ends_nothing(
 def test_a_fact_ends_by_the_news_that_the_model_names(
     mira: Persona, model: Script, clock: Clock, is_named: bool
 ) -> None:
-    """Where it names none, or none of this session, by the one whose words are nearest."""
-    lived(mira, model, clock)
+    """Where it names none, or none of this session, the fact ends by the most similar news."""
+    remember_life(mira, model, clock)
     session = talk(mira, "Ben and I broke up.", "> Oh.", "And I quit the house with the pear tree.")
     parted, _, quitted = session.messages.order_by("id")
     facts = [
@@ -331,8 +339,8 @@ def test_a_fact_ends_by_the_news_that_the_model_names(
     ended, other = (f"e{node(text).pk}" for text in ("Ana and Ben will buy", "Ana takes ramipril"))
 
     def verdicts(request: llm.Request) -> dict[str, Any]:
-        [told] = re.findall(r"\[(e\d+)\].*broke up with Ben", request.user)
-        return {"changes": [{"id": ended, "verdict": "over", "because": told if is_named else other}]}
+        [fact_id] = re.findall(r"\[(e\d+)\].*broke up with Ben", request.user)
+        return {"changes": [{"id": ended, "verdict": "over", "because": fact_id if is_named else other}]}
 
     model.answers(extraction(facts=facts), verdicts)
     runner.run(session.pk, clock)
@@ -344,12 +352,12 @@ def test_a_fact_ends_by_the_news_that_the_model_names(
 def test_a_plan_of_somebody_else_is_not_done_with_it(mira: Persona, model: Script, clock: Clock) -> None:
     day = {"domain": "plans", "since": "2026-03-10", "until": "2026-03-10"}
     session = talk(mira, "Ben has a dentist appointment on 10 March, and Zoe, too.", "> I see.", "It rains.")
-    said = cite(session.messages.earliest("id"))
-    plans = [fact(f"{name} has a dentist appointment.", said, state="planned", **day) for name in ("Ben", "Zoe")]
+    evidence = cite(session.messages.earliest("id"))
+    plans = [fact(f"{name} has a dentist appointment.", evidence, state="planned", **day) for name in ("Ben", "Zoe")]
     model.answers(extraction(facts=plans))
     runner.run(session.pk, clock)
     went = ("Ben had the dentist appointment.", "", {"state": "done", **day})
-    tell(mira, model, clock, "Ben's dentist appointment on 10 March went well.", went, changes=[])
+    consolidate_news(mira, model, clock, "Ben's dentist appointment on 10 March went well.", went, changes=[])
     assert (node("Ben has").plan_state, node("Zoe has").plan_state) == ("done", "planned")
 
 

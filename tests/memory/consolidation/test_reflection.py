@@ -1,4 +1,4 @@
-"""Reflection: when, on what, and what is kept of it."""
+"""Reflection: its reasons, its events, and the thoughts that are stored."""
 
 from datetime import timedelta
 from typing import Any
@@ -14,8 +14,10 @@ from tests.scripted import Script
 from tests.table import each_row
 
 
-def told(persona: Persona, model: Script, clock: Clock, words: str, impact: int = 2, reflection: Any = None) -> Any:
-    """A talk with one event, consolidated now; `reflection` is the answer if it is asked for."""
+def consolidate_event(
+    persona: Persona, model: Script, clock: Clock, words: str, impact: int = 2, reflection: Any = None
+) -> Any:
+    """Consolidate a session with one event; `reflection` is the model's answer if there is a reflection."""
     session = talk(persona, words, "a", "b", at=clock.now)
     model.structured.clear()
     model.answers(extraction([event(f"Ana said: {words}", cite(session.messages.all()[0]), emotional_impact=impact)]))
@@ -31,16 +33,16 @@ def reasons() -> list[str]:
 def test_six_talks_reflect_by_timer_and_shock_and_stop_at_three(mira: Persona, model: Script, clock: Clock) -> None:
     words = ["rain", "soup", "bicycle", "funeral of Omar", "house on fire", "lost passport"]
     for word, impact in zip(words, [2, 2, 2, -9, -9, -9], strict=True):
-        told(mira, model, clock, word, impact)
+        consolidate_event(mira, model, clock, word, impact)
         clock.forward(hours=3)
     assert reasons() == ["timer", "not_due", "not_due", "shock", "shock", "hard_gate"]
     assert ConceptNode.objects.filter(kind="thought").count() == 3
 
 
 def test_a_shock_told_again_is_still_a_shock(mira: Persona, model: Script, clock: Clock) -> None:
-    told(mira, model, clock, "Omar died", -9)
+    consolidate_event(mira, model, clock, "Omar died", -9)
     clock.forward(hours=2)
-    told(mira, model, clock, "Omar died", -9)
+    consolidate_event(mira, model, clock, "Omar died", -9)
     assert reasons() == ["shock", "shock"]
     assert ConceptNode.objects.filter(kind="event").count() == 1
 
@@ -51,35 +53,35 @@ def test_the_shock_comes_first_and_no_more_than_ten_events(mira: Persona, model:
             persona=mira, kind="event", description=f"old {number}", source="import",
             created_at=NOW - timedelta(minutes=number), last_mentioned_at=NOW - timedelta(minutes=number),
         )  # fmt: skip
-    told(mira, model, clock, "Omar died", -9)
+    consolidate_event(mira, model, clock, "Omar died", -9)
     events = model.requests[-1].material["events"]
-    assert [one["description"] for one in events][:2] == ["Ana said: Omar died", "old 0"]
+    assert [item["description"] for item in events][:2] == ["Ana said: Omar died", "old 0"]
     assert len(events) == 10
     assert model.requests[-1].tier == "medium"
 
 
 def test_events_of_the_last_day_are_seen_again_and_older_ones_not(mira: Persona, model: Script, clock: Clock) -> None:
-    told(mira, model, clock, "first")
+    consolidate_event(mira, model, clock, "first")
     clock.forward(hours=25)
-    told(mira, model, clock, "second")
-    assert [one["description"] for one in model.requests[-1].material["events"]] == ["Ana said: second"]
+    consolidate_event(mira, model, clock, "second")
+    assert [item["description"] for item in model.requests[-1].material["events"]] == ["Ana said: second"]
     clock.forward(hours=3)
-    told(mira, model, clock, "a shock", -9)
+    consolidate_event(mira, model, clock, "a shock", -9)
     assert len(model.requests[-1].material["events"]) == 2
 
 
 def test_a_thought_without_given_ground_is_dropped_the_other_kept(mira: Persona, model: Script, clock: Clock) -> None:
     def answer(request: Any) -> Any:
-        [given] = request.material["events"]
+        [ground] = request.material["events"]
         return {
             "thoughts": [
                 thought("unfounded", ["e424242"]),
-                thought("founded", [given["id"], "e424242"], emotional_impact=-30),
+                thought("founded", [ground["id"], "e424242"], emotional_impact=-30),
                 {"description": "no filling"},
             ]
         }
 
-    told(mira, model, clock, "something", reflection=answer)
+    consolidate_event(mira, model, clock, "something", reflection=answer)
     node = ConceptNode.objects.get(kind="thought")
     assert (node.description, node.emotional_impact, node.source) == ("founded", -10, "reflection")
     assert Filling.objects.count() == 1
@@ -89,11 +91,11 @@ def test_a_thought_without_given_ground_is_dropped_the_other_kept(mira: Persona,
 
 def test_no_more_than_two_thoughts_are_kept(mira: Persona, model: Script, clock: Clock) -> None:
     def answer(request: Any) -> Any:
-        given = request.material["events"][0]["id"]
+        event_id = request.material["events"][0]["id"]
         words = ["a quiet sea", "one red bicycle", "bread at dawn", "the fourth window"]
-        return {"thoughts": [thought(word, [given]) for word in words]}
+        return {"thoughts": [thought(word, [event_id]) for word in words]}
 
-    told(mira, model, clock, "something", reflection=answer)
+    consolidate_event(mira, model, clock, "something", reflection=answer)
     assert ConceptNode.objects.filter(kind="thought").count() == 2
     assert ReflectionRun.objects.get().dropped == 2
 
@@ -102,7 +104,7 @@ def test_no_more_than_two_thoughts_are_kept(mira: Persona, model: Script, clock:
 def test_what_was_put_away_while_the_model_thought_is_no_ground(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, status: str
 ) -> None:
-    told(mira, model, clock, "rain")
+    consolidate_event(mira, model, clock, "rain")
     store = reflection.store_thoughts
 
     def put_away_and_store(*args: Any) -> Any:
@@ -110,14 +112,14 @@ def test_what_was_put_away_while_the_model_thought_is_no_ground(
         return store(*args)
 
     def answer(request: Any) -> Any:
-        rain, shock = sorted(request.material["events"], key=lambda one: one["emotional_impact"], reverse=True)
+        rain, shock = sorted(request.material["events"], key=lambda item: item["emotional_impact"], reverse=True)
         return {"thoughts": [thought("on rain", [rain["id"]]), thought("on both", [rain["id"], shock["id"]])]}
 
     monkeypatch.setattr(reflection, "store_thoughts", put_away_and_store)
-    told(mira, model, clock, "a shock", -9, answer)
-    kept = ConceptNode.objects.get(kind="thought", description__startswith="on ")
-    assert kept.description == "on both"
-    assert [edge.child.description for edge in kept.filling.all()] == ["Ana said: a shock"]
+    consolidate_event(mira, model, clock, "a shock", -9, answer)
+    conclusion = ConceptNode.objects.get(kind="thought", description__startswith="on ")
+    assert conclusion.description == "on both"
+    assert [edge.child.description for edge in conclusion.filling.all()] == ["Ana said: a shock"]
     run = ReflectionRun.objects.order_by("id")[1]
     assert (run.thoughts, run.dropped) == (1, 1)
 
@@ -133,7 +135,7 @@ def test_two_workers_together_reflect_no_more_often_than_one(
         return store(*args)
 
     monkeypatch.setattr(reflection, "store_thoughts", store_after_another)
-    told(mira, model, clock, "Omar died", -9)
+    consolidate_event(mira, model, clock, "Omar died", -9)
     assert reasons() == ["shock", "shock", "shock", "hard_gate"]
     assert ReflectionRun.objects.latest("id").dropped == 1
     assert not ConceptNode.objects.filter(kind="thought").exists()
@@ -147,22 +149,22 @@ def test_no_events_no_reflection(mira: Persona, model: Script, clock: Clock) -> 
 
 
 def test_a_repeat_doubles_nothing(mira: Persona, model: Script, clock: Clock) -> None:
-    session = told(mira, model, clock, "something")
+    session = consolidate_event(mira, model, clock, "something")
     session.refresh_from_db()
     session.status = "closing"
     session.save()
-    asked = len(model.requests)
+    request_count = len(model.requests)
     runner.run(session.pk, clock)
-    assert len(model.requests) == asked
+    assert len(model.requests) == request_count
     assert ConceptNode.objects.filter(kind="thought").count() == ReflectionRun.objects.count() == 1
 
 
 def test_hidden_and_quarantined_events_are_not_reflected_on(mira: Persona, model: Script, clock: Clock) -> None:
-    told(mira, model, clock, "first")
+    consolidate_event(mira, model, clock, "first")
     ConceptNode.objects.filter(kind="event").update(status="hidden")
     clock.forward(hours=1)
-    told(mira, model, clock, "a shock", -9)
-    assert [one["description"] for one in model.requests[-1].material["events"]] == ["Ana said: a shock"]
+    consolidate_event(mira, model, clock, "a shock", -9)
+    assert [item["description"] for item in model.requests[-1].material["events"]] == ["Ana said: a shock"]
 
 
 @each_row(
@@ -182,7 +184,9 @@ def test_the_tone_list_notices_clinical_words(text: str, off: bool) -> None:
 def test_an_off_tone_thought_is_kept_and_logged_without_its_words(
     mira: Persona, model: Script, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told(mira, model, clock, "something", reflection=impression("Subject exhibits avoidance.", emotional_impact=9))
+    consolidate_event(
+        mira, model, clock, "something", reflection=impression("Subject exhibits avoidance.", emotional_impact=9)
+    )
     assert ConceptNode.objects.filter(kind="thought").count() == 1
     assert "tone" in caplog.text
     assert "avoidance" not in caplog.text

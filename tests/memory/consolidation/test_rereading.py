@@ -16,9 +16,9 @@ from tests.memory.sessions import Clock, cite, event, extraction, talk
 from tests.scripted import Script
 
 
-def of_before(persona: Persona, model: Script, clock: Clock, *lines: str) -> Session:
-    """A session as an earlier version has read it: its answer knows of no facts."""
-    session = talk(persona, *lines, at=clock.now)
+def of_before(persona: Persona, model: Script, clock: Clock, *messages: str) -> Session:
+    """A session that an earlier version has read: its answer has no facts."""
+    session = talk(persona, *messages, at=clock.now)
     model.answers(extraction([event("Ana told of her life.", cite(session.messages.all()[0]))]))
     clock.forward(minutes=31)
     runner.run(session.pk, clock)
@@ -37,9 +37,9 @@ def run(*options: str) -> str:
 
 def test_it_says_the_price_and_does_nothing_until_it_is_told_to(mira: Persona, model: Script, clock: Clock) -> None:
     session = of_before(mira, model, clock, "I live in Basel.", "> Nice!", "I have a dog.")
-    asked = len(model.requests)
+    request_count = len(model.requests)
     assert "1 sessions to read again: 1 calls" in run()
-    assert len(model.requests) == asked
+    assert len(model.requests) == request_count
     home, _, dog = session.messages.order_by("id")
     again = extraction(
         [event("Something else happened.", cite(home))],
@@ -74,7 +74,7 @@ def test_a_run_that_stops_goes_on_where_it_stopped(mira: Persona, model: Script,
         run("--yes")
 
     def moved(request: Any) -> Any:
-        [old] = [one["id"] for one in request.material["known"] if one["description"] == "Ana lives in Basel."]
+        [old] = [memory["id"] for memory in request.material["known"] if memory["description"] == "Ana lives in Basel."]
         return extraction(facts=[fact("Ana lives in Oslo.", oslo, domain="home", supersedes=[old])])
 
     oslo = cite(second.messages.all()[0])
@@ -85,14 +85,14 @@ def test_a_run_that_stops_goes_on_where_it_stopped(mira: Persona, model: Script,
 
 
 def test_one_that_somebody_reads_or_that_knows_facts_is_left_alone(mira: Persona, model: Script, clock: Clock) -> None:
-    held = of_before(mira, model, clock, "I live in Basel.", "I like it.", "Yes.")
-    Session.objects.filter(pk=held.pk).update(holder="another", lease_until=clock.now.replace(year=2200))
-    assert not rereading.read_again(held.pk, clock)
+    leased = of_before(mira, model, clock, "I live in Basel.", "I like it.", "Yes.")
+    Session.objects.filter(pk=leased.pk).update(holder="another", lease_until=clock.now.replace(year=2200))
+    assert not rereading.read_again(leased.pk, clock)
     new = talk(mira, "I live in Basel.", "I like it.", "Yes.", at=clock.now)
     model.answers(extraction(facts=[fact("Ana lives in Basel.", cite(new.messages.all()[0]), domain="home")]))
     clock.forward(minutes=31)
     runner.run(new.pk, clock)
-    assert [one.pk for one in rereading.to_read_again(Session.objects.all())] == [held.pk]
+    assert [session.pk for session in rereading.to_read_again(Session.objects.all())] == [leased.pk]
 
 
 def test_what_was_read_in_memory_mode_is_read_again_once_a_model_is_connected(

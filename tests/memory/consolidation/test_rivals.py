@@ -1,4 +1,4 @@
-"""Facts that cannot both hold, where no model said which: the owner is asked, never overruled."""
+"""Facts that cannot both hold, and no model decided: the owner is asked, never overruled."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from tests.table import each_row
 
 
 @each_row(
-    ("one", "other", "rival"),
+    ("first", "other", "rival"),
     [
         ("Ana lives in Basel.", "Ana lives in Oslo with Ben.", True),
         ("Ana loves steak.", "Ana is a vegetarian.", True),
@@ -30,14 +30,14 @@ from tests.table import each_row
         ("安娜以前住在苏州。", "安娜住在上海。", False),
     ],
 )
-def test_two_facts_rival_each_other_where_only_one_can_hold(one: str, other: str, rival: bool) -> None:
-    assert are_rivals(one, other) is are_rivals(other, one) is rival
+def test_two_facts_rival_each_other_where_only_one_can_hold(first: str, other: str, rival: bool) -> None:
+    assert are_rivals(first, other) is are_rivals(other, first) is rival
 
 
-def tell(persona: Persona, model: Script, clock: Clock, line: str, **facts: Any) -> None:
-    session = talk(persona, line, "> I see.", "It rains here, by the way.", "> Does it?")
-    said = session.messages.earliest("id")
-    model.answers(extraction(facts=[fact(facts.pop("says"), cite(said), **facts)]))
+def consolidate_fact(persona: Persona, model: Script, clock: Clock, text: str, **facts: Any) -> None:
+    session = talk(persona, text, "> I see.", "It rains here, by the way.", "> Does it?")
+    message = session.messages.earliest("id")
+    model.answers(extraction(facts=[fact(facts.pop("says"), cite(message), **facts)]))
     runner.run(session.pk, clock)
 
 
@@ -47,9 +47,11 @@ def test_a_rival_that_the_model_left_standing_is_asked_about_once(
 ) -> None:
     name = "Ana" if whose == "owner" else "Rosa"
     entities = {"domain": "home", "whose": whose}
-    tell(mira, model, clock, f"{name} lives in Basel.", says=f"{name} lives in Basel.", **entities)
+    consolidate_fact(mira, model, clock, f"{name} lives in Basel.", says=f"{name} lives in Basel.", **entities)
     assert not Question.objects.exists()
-    tell(mira, model, clock, f"{name} lives in Oslo with Ben.", says=f"{name} lives in Oslo with Ben.", **entities)
+    consolidate_fact(
+        mira, model, clock, f"{name} lives in Oslo with Ben.", says=f"{name} lives in Oslo with Ben.", **entities
+    )
     question = Question.objects.get()
     assert (
         question.text == f"Which holds now: “{name} lives in Basel.” or “{name} lives in Oslo with Ben.”? Or do both?"
@@ -59,12 +61,16 @@ def test_a_rival_that_the_model_left_standing_is_asked_about_once(
         f"{name} lives in Oslo with Ben.",
     }
     assert set(ConceptNode.objects.values_list("status", flat=True)) == {"active"}
-    tell(mira, model, clock, f"{name} lives in Oslo, with Ben.", says=f"{name} lives in Oslo with Ben.", **entities)
+    consolidate_fact(
+        mira, model, clock, f"{name} lives in Oslo, with Ben.", says=f"{name} lives in Oslo with Ben.", **entities
+    )
     assert Question.objects.count() == 1
 
 
 def test_facts_about_two_people_are_no_rivals(mira: Persona, model: Script, clock: Clock) -> None:
-    tell(mira, model, clock, "Rosa lives in Basel.", says="Rosa lives in Basel.", domain="home", whose="Rosa")
-    tell(mira, model, clock, "Otto lives in Oslo.", says="Otto lives in Oslo.", domain="home", whose="Otto")
-    tell(mira, model, clock, "I live in York.", says="Ana lives in York.", domain="home")
+    consolidate_fact(
+        mira, model, clock, "Rosa lives in Basel.", says="Rosa lives in Basel.", domain="home", whose="Rosa"
+    )
+    consolidate_fact(mira, model, clock, "Otto lives in Oslo.", says="Otto lives in Oslo.", domain="home", whose="Otto")
+    consolidate_fact(mira, model, clock, "I live in York.", says="Ana lives in York.", domain="home")
     assert not Question.objects.exists()

@@ -1,4 +1,4 @@
-"""The runner: killed anywhere it finishes the job and doubles nothing; what fails is seen; nothing runs twice."""
+"""The runner: after a death it finishes the job and duplicates nothing; failures show; nothing runs twice."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -47,31 +47,31 @@ def answer(request: Any) -> Any:
     """The same answer for the same request."""
     if request.purpose == "reflection":
         return {"thoughts": [thought("A quiet impression of Milo.", [request.material["events"][0]["id"]])]}
-    lines = [line for line in request.material["lines"] if line["role"] == "user"]
-    cited = [{"message_id": line["id"], "quote": line["content"]} for line in lines]
+    messages = [message for message in request.material["lines"] if message["role"] == "user"]
+    quotes = [{"message_id": message["id"], "quote": message["content"]} for message in messages]
     return extraction(
         [
-            event(f"{CAT}, named Milo.", cited[0]),
-            event(f"{CAT}, called Milo.", cited[1]),
-            event("Ana's mother Noor died.", cited[2], emotional_impact=-9),
+            event(f"{CAT}, named Milo.", quotes[0]),
+            event(f"{CAT}, called Milo.", quotes[1]),
+            event("Ana's mother Noor died.", quotes[2], emotional_impact=-9),
         ],
         mentioned_entities=[
             {"canonical_name": "Milo", "aliases": [], "kind": "pet", "in_events": [0, 1]},
             {"canonical_name": "Noor", "aliases": [], "kind": "person", "in_events": [2]},
         ],
         facts=[
-            fact(f"{CAT}.", cited[0], domain="belongings"),
-            fact("Noor was Ana's mother.", cited[2], domain="people", whose="Noor"),
+            fact(f"{CAT}.", quotes[0], domain="belongings"),
+            fact("Noor was Ana's mother.", quotes[2], domain="people", whose="Noor"),
         ],
-        open_loops=[loop("Ana will tell of Milo.", cited[1])],
+        open_loops=[loop("Ana will tell of Milo.", quotes[1])],
     )
 
 
-def a_talk(persona: Persona) -> Session:
+def create_session(persona: Persona) -> Session:
     return talk(persona, "I have a cat named Milo.", "> Sweet!", "Milo, yes.", "My mother Noor died.")
 
 
-def ready(model: Script) -> None:
+def script_answers(model: Script) -> None:
     model.structured[:] = [answer] * 50
 
 
@@ -81,8 +81,8 @@ def test_killed_before_any_statement_it_finishes_the_job_and_doubles_nothing(
 ) -> None:
     def try_out(statement: int) -> Trial:
         with undone():
-            session, mine = a_talk(mira), Clock()
-            ready(model)
+            session, mine = create_session(mira), Clock()
+            script_answers(model)
             died = dies_at(statement, lambda: runner.run(session.pk, mine))
             for _ in range(2):
                 mine.forward(seconds=601)
@@ -97,7 +97,7 @@ def test_killed_before_any_statement_it_finishes_the_job_and_doubles_nothing(
 
 
 def test_only_one_of_two_workers_gets_a_session(mira: Persona, clock: Clock) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     assert runner.acquire(session.pk, clock) is not None
     assert runner.acquire(session.pk, clock) is None
     clock.forward(seconds=601)
@@ -107,7 +107,7 @@ def test_only_one_of_two_workers_gets_a_session(mira: Persona, clock: Clock) -> 
 def test_who_lost_the_lease_stops_and_closes_nothing(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     apply = consolidation_apply.apply
 
     def slow(claim: Any) -> Any:
@@ -115,7 +115,7 @@ def test_who_lost_the_lease_stops_and_closes_nothing(
         assert runner.acquire(session.pk, later) is not None
         return apply(claim)
 
-    ready(model)
+    script_answers(model)
     monkeypatch.setattr(consolidation_apply, "apply", slow)
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
     session.refresh_from_db()
@@ -125,7 +125,7 @@ def test_who_lost_the_lease_stops_and_closes_nothing(
 
 @pytest.mark.parametrize("status", ["collecting", "running"])
 def test_a_reply_in_flight_is_waited_for(mira: Persona, model: Script, clock: Clock, status: str) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     waiting = turn(session, status)
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
     assert runner.requeue_stale(clock.now) == 0
@@ -136,7 +136,7 @@ def test_a_reply_in_flight_is_waited_for(mira: Persona, model: Script, clock: Cl
 
 
 def test_a_fault_that_may_pass_is_tried_five_times_in_about_an_hour(mira: Persona, model: Script, clock: Clock) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     start = clock.now
     for attempt in range(1, 6):
         model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False)]
@@ -155,39 +155,39 @@ def test_a_fault_that_may_pass_is_tried_five_times_in_about_an_hour(mira: Person
 
 
 def test_a_fault_that_passed_leaves_no_trace(mira: Persona, model: Script, clock: Clock) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     model.structured[:] = [LLMError("slow", code="timeout", permanent=False)]
     assert runner.run(session.pk, clock) == Outcome.LATER
     clock.forward(minutes=2)
-    ready(model)
+    script_answers(model)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     session.refresh_from_db()
     assert session.failure == ""
 
 
 def test_a_permanent_fault_fails_at_once_and_a_retry_succeeds(mira: Persona, model: Script, clock: Clock) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     model.structured[:] = [LLMError("no such model", code="provider_unavailable", permanent=True)]
     assert runner.run(session.pk, clock) == Outcome.FAILED
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
     assert not ConceptNode.objects.exists()
     assert runner.retry(session)
-    ready(model)
+    script_answers(model)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     assert not runner.retry(session)
 
 
 def test_an_unreadable_answer_fails_visibly_and_its_words_are_kept(mira: Persona, model: Script, clock: Clock) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     model.structured[:] = ["I would rather not.", "My secret answer."]
     assert runner.run(session.pk, clock) == Outcome.FAILED
     session.refresh_from_db()
     assert session.failure.startswith("extraction: ")
     assert "secret" not in session.failure
-    kept = ModelReply.objects.values_list("number", "text")
-    assert list(kept) == [(0, "I would rather not."), (1, "My secret answer.")]
+    replies = ModelReply.objects.values_list("number", "text")
+    assert list(replies) == [(0, "I would rather not."), (1, "My secret answer.")]
     runner.retry(session)
-    ready(model)
+    script_answers(model)
     runner.run(session.pk, clock)
     assert not ModelReply.objects.exists()
 
@@ -196,14 +196,14 @@ def test_an_unreadable_answer_fails_visibly_and_its_words_are_kept(mira: Persona
 def test_a_failing_reflection_leaves_all_else_and_a_retry_adds_only_the_thoughts(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     model.structured[:] = [answer, LLMError("no", code="content_refused", permanent=True)]
     assert runner.run(session.pk, clock) == Outcome.FAILED
     before = remains(session)
     assert before["session"][2].startswith("reflection: ")
     assert (len(before["nodes"]), MoodChange.objects.count(), Entity.objects.count()) == (5, 1, 2)
     runner.retry(session)
-    ready(model)
+    script_answers(model)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     after = remains(session)
     assert len(after["nodes"]) == 6
@@ -216,8 +216,8 @@ def test_a_missing_embedding_model_fails_with_its_words(
     def broken(texts: Any, **_: Any) -> Any:
         raise EmbeddingUnavailable("the embedding model's file is missing: model.safetensors")
 
-    session = a_talk(mira)
-    ready(model)
+    session = create_session(mira)
+    script_answers(model)
     with monkeypatch.context() as patched:
         patched.setattr(embedding, "embed", broken)
         assert runner.run(session.pk, clock) == Outcome.FAILED
@@ -237,8 +237,8 @@ def test_a_fault_that_nobody_foresaw_is_tried_again_and_then_seen(
     def broken(*args: Any) -> None:
         raise ZeroDivisionError(words)
 
-    session = a_talk(mira)
-    ready(model)
+    session = create_session(mira)
+    script_answers(model)
     with monkeypatch.context() as patched:
         patched.setattr(consolidation_apply, "apply", broken)
         for _ in range(4):
@@ -259,14 +259,14 @@ def test_a_fault_that_nobody_foresaw_is_tried_again_and_then_seen(
 
 
 def test_a_retry_asks_anew_for_what_was_never_made_use_of(mira: Persona, model: Script, clock: Clock) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     Extraction.objects.create(session=session, chunk=0, through=session.messages.last().pk, answer={"events": "poison"})
     for _ in range(5):
         assert runner.run(session.pk, clock) in (Outcome.LATER, Outcome.FAILED)
         clock.forward(hours=1)
     assert runner.retry(session)
     assert not Extraction.objects.exists()
-    ready(model)
+    script_answers(model)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     assert ConceptNode.objects.filter(kind="event").exists()
 
@@ -286,9 +286,9 @@ def test_a_retry_pays_for_no_piece_twice_that_was_read(
 
 
 def test_an_answer_with_half_a_character_is_stored_without_it(mira: Persona, model: Script, clock: Clock) -> None:
-    session = a_talk(mira)
-    said = session.messages.order_by("id")[0]
-    half = {"message_id": f"m{said.pk}", "quote": "a cat named Milo\ud83d"}
+    session = create_session(mira)
+    message = session.messages.order_by("id")[0]
+    half = {"message_id": f"m{message.pk}", "quote": "a cat named Milo\ud83d"}
     model.answers(json.dumps(extraction([event("Ana has a cat\ud83d.", half)])), {"thoughts": []})
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     assert ConceptNode.objects.get(kind="event").description == "Ana has a cat."
@@ -296,7 +296,7 @@ def test_an_answer_with_half_a_character_is_stored_without_it(mira: Persona, mod
 
 
 def test_a_worker_of_before_a_retry_holds_nothing_after_it(mira: Persona, model: Script, clock: Clock) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     stale = runner.acquire(session.pk, clock)
     assert stale is not None
     Session.objects.filter(pk=session.pk).update(status="failed")
@@ -314,8 +314,8 @@ def test_what_kills_its_worker_every_time_is_given_up(
     def die(*args: Any) -> None:
         raise Killed
 
-    session = a_talk(mira)
-    ready(model)
+    session = create_session(mira)
+    script_answers(model)
     monkeypatch.setattr(consolidation_apply, "apply", die)
     for _ in range(5):
         with pytest.raises(Killed):
@@ -329,7 +329,7 @@ def test_what_kills_its_worker_every_time_is_given_up(
 def test_poison_is_parked_where_people_see_it_and_the_others_go_on(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    poison, sound = a_talk(mira), talk(mira, "I have a dog named Rex.", "> Oh!", "Yes, Rex.", at=clock.now)
+    poison, sound = create_session(mira), talk(mira, "I have a dog named Rex.", "> Oh!", "Yes, Rex.", at=clock.now)
     apply = consolidation_apply.apply
 
     def die(claim: Any) -> Any:
@@ -357,17 +357,17 @@ def test_poison_is_parked_where_people_see_it_and_the_others_go_on(
 def test_killed_often_but_never_at_the_same_step_it_comes_to_its_end(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    """Every step forward gives the next one all its tries."""
+    """After each completed step the next one has all its attempts."""
     settings.KNOBS = settings.KNOBS | {"consolidate.chunk_tokens": 200, "consolidate.chunk_overlap_lines": 0}
     session = talk(mira, *["We talked about the weather of Lyon " * 16] * 9)
     model.structured[:] = [extraction()] * 9
     died: list[str] = []
 
     def then_die(owner: Any, name: str) -> None:
-        done = getattr(owner, name)
+        original = getattr(owner, name)
 
         def step(*args: Any) -> None:
-            done(*args)
+            original(*args)
             died.append(name)
             raise Killed
 
@@ -393,8 +393,8 @@ def test_tries_are_those_of_the_step_at_hand(
     def die(*args: Any) -> None:
         raise Killed
 
-    session = a_talk(mira)
-    ready(model)
+    session = create_session(mira)
+    script_answers(model)
     owner, _, name = step.rpartition(".")
     monkeypatch.setattr(getattr(runner, owner), name, die)
     deaths = 0
@@ -409,16 +409,16 @@ def test_tries_are_those_of_the_step_at_hand(
 
 
 def test_a_session_of_a_dead_worker_is_taken_up_at_once(mira: Persona, model: Script, clock: Clock) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     assert runner.acquire(session.pk, clock) is not None
     assert runner.requeue_stale(clock.now) == 0
     Session.objects.update(holder=f"{lease.HOST}:999999999:gone:1")
-    ready(model)
+    script_answers(model)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
 
 
 def test_the_sweep_frees_what_the_dead_hold_and_nothing_else(mira: Persona, clock: Clock) -> None:
-    dead, living, paused = a_talk(mira), a_talk(mira), a_talk(mira)
+    dead, living, paused = create_session(mira), create_session(mira), create_session(mira)
     for session in (dead, living):
         assert runner.acquire(session.pk, clock) is not None
     Session.objects.filter(pk=dead.pk).update(holder=f"{lease.HOST}:999999999:gone:1")
@@ -428,15 +428,15 @@ def test_the_sweep_frees_what_the_dead_hold_and_nothing_else(mira: Persona, cloc
 
 
 def test_who_waits_says_for_what_and_until_when_once_in_each_pause(mira: Persona, model: Script, clock: Clock) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False)] * 2
     for pauses in (1, 2):
         assert runner.run(session.pk, clock) == Outcome.LATER
         session.refresh_from_db()
         assert session.waiting_for == "provider"
-        told = OutboxEvent.objects.filter(name="chat.session.waiting").order_by("id")
-        assert told.count() == pauses
-        last = told.last()
+        events = OutboxEvent.objects.filter(name="chat.session.waiting").order_by("id")
+        assert events.count() == pauses
+        last = events.last()
         assert last is not None
         assert last.data == {
             "session_id": str(session.uuid),
@@ -451,7 +451,7 @@ def test_who_waits_says_for_what_and_until_when_once_in_each_pause(mira: Persona
 
 
 def test_a_spent_budget_is_waited_for_and_costs_no_try(mira: Persona, model: Script, clock: Clock) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     for day in range(7):
         until_midnight = (24 - clock.now.hour) * 3_600.0
         model.structured[:] = [LLMError("spent", code="budget_exhausted", permanent=False, retry_after=until_midnight)]
@@ -461,7 +461,7 @@ def test_a_spent_budget_is_waited_for_and_costs_no_try(mira: Persona, model: Scr
         assert session.lease_until == clock.now + timedelta(seconds=until_midnight)
         clock.now = session.lease_until + timedelta(seconds=1)
     assert {row.data["reason"] for row in OutboxEvent.objects.filter(name="chat.session.waiting")} == {"budget"}
-    ready(model)
+    script_answers(model)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     session.refresh_from_db()
     assert session.waiting_for == ""
@@ -471,9 +471,9 @@ def test_an_answer_in_another_language_is_asked_for_once_more_and_then_taken(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = talk(mira, "我养了只白猫，叫小黑。", "> 好可爱！", "是啊。")
-    cited = {"message_id": f"m{session.messages.all()[0].pk}", "quote": "我养了只白猫"}
-    foreign = extraction([event("Ana has a white cat.", cited)], session_summary="A talk about a cat.")
-    model.answers(foreign, extraction([event("Ana养了一只白猫。", cited)], session_summary="聊了猫。"))
+    evidence = {"message_id": f"m{session.messages.all()[0].pk}", "quote": "我养了只白猫"}
+    foreign = extraction([event("Ana has a white cat.", evidence)], session_summary="A talk about a cat.")
+    model.answers(foreign, extraction([event("Ana养了一只白猫。", evidence)], session_summary="聊了猫。"))
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     assert ConceptNode.objects.get(kind="event").description == "Ana养了一只白猫。"
     first, second, *_ = model.requests
@@ -483,8 +483,8 @@ def test_an_answer_in_another_language_is_asked_for_once_more_and_then_taken(
 
 def test_a_memory_in_the_wrong_language_beats_a_lost_one(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, "我养了只白猫，叫小黑。", "> 好可爱！", "是啊。")
-    cited = {"message_id": f"m{session.messages.all()[0].pk}", "quote": "我养了只白猫"}
-    foreign = extraction([event("Ana has a white cat.", cited)], session_summary="A talk about a cat.")
+    evidence = {"message_id": f"m{session.messages.all()[0].pk}", "quote": "我养了只白猫"}
+    foreign = extraction([event("Ana has a white cat.", evidence)], session_summary="A talk about a cat.")
     model.answers(foreign, foreign)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     assert ConceptNode.objects.get(kind="event").description == "Ana has a white cat."
@@ -498,8 +498,8 @@ def test_events_and_thoughts_are_counted_once_whatever_was_repeated(
     def die(*args: Any, **kwargs: Any) -> None:
         raise Killed
 
-    session = a_talk(mira)
-    ready(model)
+    session = create_session(mira)
+    script_answers(model)
     for owner, step in (
         (consolidation_apply, "summarize_session"),
         (reflection.replies, "delete"),
@@ -511,15 +511,15 @@ def test_events_and_thoughts_are_counted_once_whatever_was_repeated(
                 runner.run(session.pk, clock)
         clock.forward(seconds=601)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
-    told = OutboxEvent.objects.get(name="chat.session.boundary").data
-    assert (told["events_count"], told["thoughts_count"]) == (2, 1)
+    boundary = OutboxEvent.objects.get(name="chat.session.boundary").data
+    assert (boundary["events_count"], boundary["thoughts_count"]) == (2, 1)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_no_transaction_is_open_while_model_or_embedder_works(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither ours, nor any that would hold up somebody who writes at that moment and does not wait at all."""
+    """Neither in our connection nor in another one: a write with no timeout succeeds at that moment."""
     worked: list[str] = []
     embed = embedding.embed
     impatient = connection.copy()
@@ -537,15 +537,15 @@ def test_no_transaction_is_open_while_model_or_embedder_works(
         return embed(texts, **how)
 
     def listening(request: Any) -> Any:
-        with ThreadPoolExecutor(1) as elsewhere:
-            elsewhere.submit(works, request.purpose).result()
+        with ThreadPoolExecutor(1) as executor:
+            executor.submit(works, request.purpose).result()
         return answer(request)
 
     monkeypatch.setattr(embedding, "embed", watched)
     impatient.inc_thread_sharing()
     model.structured[:] = [listening] * 9
     try:
-        assert runner.run(a_talk(mira).pk, clock) == Outcome.CLOSED
+        assert runner.run(create_session(mira).pk, clock) == Outcome.CLOSED
     finally:
         impatient.close()
     assert [who for who in worked if who != "embedder"] == ["extraction", "reflection"]
@@ -565,7 +565,7 @@ def test_the_queue_carries_ids_and_the_sweep_does_not_flood_it(mira: Persona, cl
 
 def test_the_job_finishes_what_closing_handed_over(mira: Persona, model: Script) -> None:
     session = talk(mira, "I have a cat named Milo.", "Milo, yes.", "My mother Noor died.", status="open")
-    ready(model)
+    script_answers(model)
     assert close.close(session, "explicit", NOW)
     job = OrmQ.objects.get().task
     assert (job["func"], job["args"]) == ("memory.tasks.consolidate_session", (session.pk,))
@@ -580,19 +580,19 @@ def run_command(*args: str) -> str:
 
 
 def test_by_hand_everything_that_waits_is_done(mira: Persona, model: Script) -> None:
-    ready(model)
-    sessions = [a_talk(mira), talk(mira, "hi")]
+    script_answers(model)
+    sessions = [create_session(mira), talk(mira, "hi")]
     assert "1 closed, 1 trivial" in run_command("consolidate", "--all", "--wait")
     assert {Session.objects.get(pk=session.pk).status for session in sessions} == {"closed"}
     assert "nothing is waiting" in run_command("consolidate", "--wait")
 
 
 def test_by_hand_one_session_by_any_of_its_ids(mira: Persona, model: Script) -> None:
-    ready(model)
-    one, other = a_talk(mira), a_talk(mira)
+    script_answers(model)
+    first, other = create_session(mira), create_session(mira)
     Session.objects.filter(pk=other.pk).update(external_id="s-1")
-    run_command("consolidate", "--session", str(one.uuid), "--wait")
-    assert [Session.objects.get(pk=session.pk).status for session in (one, other)] == ["closed", "closing"]
+    run_command("consolidate", "--session", str(first.uuid), "--wait")
+    assert [Session.objects.get(pk=session.pk).status for session in (first, other)] == ["closed", "closing"]
     run_command("consolidate", "--session", "s-1")
     assert OrmQ.objects.get().task["args"] == (other.pk,)
     run_command("consolidate", "--session", str(other.pk), "--wait")
@@ -600,32 +600,32 @@ def test_by_hand_one_session_by_any_of_its_ids(mira: Persona, model: Script) -> 
 
 
 def test_by_hand_a_failure_is_an_error_and_a_failed_one_is_tried_anew(mira: Persona, model: Script) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     model.structured[:] = [LLMError("no", code="content_refused", permanent=True)]
     with pytest.raises(CommandError, match="1 failed"):
         run_command("consolidate", "--wait")
-    ready(model)
+    script_answers(model)
     assert "1 closed" in run_command("consolidate", "--session", str(session.pk), "--wait")
 
 
 def test_what_failed_is_tried_again_by_hand(mira: Persona, otto: Persona, model: Script) -> None:
-    sessions = [a_talk(mira), a_talk(mira), a_talk(otto)]
-    waiting = a_talk(mira)
+    sessions = [create_session(mira), create_session(mira), create_session(otto)]
+    waiting = create_session(mira)
     Session.objects.exclude(pk=waiting.pk).update(status="failed", failure="no", attempts=5)
     assert "again: 1" in run_command("retry_failed", "--session", str(sessions[0].uuid))
     assert "again: 1" in run_command("retry_failed", "--persona", str(otto.uuid))
     assert [job.task["args"][0] for job in OrmQ.objects.order_by("id")] == [sessions[0].pk, sessions[2].pk]
-    ready(model)
-    told = run_command("retry_failed", "--wait")
-    assert "again: 1" in told
-    assert "1 closed" in told
+    script_answers(model)
+    output = run_command("retry_failed", "--wait")
+    assert "again: 1" in output
+    assert "1 closed" in output
     statuses = [Session.objects.get(pk=session.pk).status for session in (*sessions, waiting)]
     assert statuses == ["closing", "closed", "closing", "closing"]
     assert "again: 0" in run_command("retry_failed")
 
 
 def test_what_fails_again_by_hand_is_an_error(mira: Persona, model: Script) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     Session.objects.update(status="failed")
     model.structured[:] = [LLMError("no", code="content_refused", permanent=True)]
     with pytest.raises(CommandError, match="1 failed"):
@@ -636,7 +636,7 @@ def test_what_fails_again_by_hand_is_an_error(mira: Persona, model: Script) -> N
 def test_by_hand_a_session_that_is_held_is_not_taken_from_its_worker(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     claim = runner.acquire(session.pk, clock)
     assert claim is not None
     Session.objects.update(status="closing")
@@ -653,21 +653,21 @@ def test_by_hand_an_unknown_persona_is_an_error(mira: Persona, who: str) -> None
 
 def test_by_hand_a_pause_is_waited_for(mira: Persona, model: Script, settings: Any) -> None:
     settings.KNOBS = settings.KNOBS | {"consolidate.backoff_seconds": 1, "consolidate.worker_poll_seconds": 1}
-    a_talk(mira)
+    create_session(mira)
     model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False), *[answer] * 3]
     assert "1 closed" in run_command("consolidate", "--wait")
 
 
 @pytest.mark.parametrize("command", ["consolidate", "retry_failed"])
 def test_by_hand_tomorrows_budget_is_not_waited_for_and_it_says_so(mira: Persona, model: Script, command: str) -> None:
-    session = a_talk(mira)
+    session = create_session(mira)
     if command == "retry_failed":
         Session.objects.update(status="failed")
     spent = LLMError("spent", code="budget_exhausted", permanent=False, retry_after=3_600)
     model.structured[:] = [spent]
-    told = run_command(command, "--wait")
-    assert "waiting for tomorrow's budget: 1" in told
-    assert "reply" not in told
+    output = run_command(command, "--wait")
+    assert "waiting for tomorrow's budget: 1" in output
+    assert "reply" not in output
     assert Session.objects.get(pk=session.pk).status == "closing"
 
 

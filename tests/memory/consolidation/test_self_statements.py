@@ -1,11 +1,11 @@
-"""Which short lines are worth reading."""
+"""Which short messages are worth reading."""
 
 from memory.consolidation.self_statements import tells_something
 from tests.table import each_row
 
 
 @each_row(
-    "line",
+    "text",
     [
         "我养了只白猫,叫小黑。他超调皮,老在半夜跳到我脸上。",
         "I adopted a white cat named Snowball.",
@@ -32,12 +32,12 @@ from tests.table import each_row
         "My cat is Bob.",
     ],
 )
-def test_a_statement_about_oneself_is_worth_reading(line: str) -> None:
-    assert tells_something(line)
+def test_a_statement_about_oneself_is_worth_reading(text: str) -> None:
+    assert tells_something(text)
 
 
 @each_row(
-    "line",
+    "text",
     [
         "hi",
         "hello there, how are you today?",
@@ -64,5 +64,5 @@ def test_a_statement_about_oneself_is_worth_reading(line: str) -> None:
         "what is the capital of France",
     ],
 )
-def test_small_talk_and_questions_are_not(line: str) -> None:
-    assert not tells_something(line)
+def test_small_talk_and_questions_are_not(text: str) -> None:
+    assert not tells_something(text)

@@ -11,7 +11,7 @@ from tests.table import each_row
 SAID_ON = date(2025, 1, 14)  # a Tuesday
 
 
-def checked(text: str, said_on: date = SAID_ON, **item: Any) -> tuple[Any, int]:
+def check_days(text: str, said_on: date = SAID_ON, **item: Any) -> tuple[Any, int]:
     """The only item of an answer that cites the whole of one message, after the check, and the mistakes found."""
     shared = {"description": "It.", "evidence": [{"message_id": "m1", "quote": text}]} | item
     name = "facts" if "whose" in item else "events"
@@ -21,7 +21,7 @@ def checked(text: str, said_on: date = SAID_ON, **item: Any) -> tuple[Any, int]:
 
 
 @each_row(
-    ("text", "since", "until", "kept", "mistakes"),
+    ("text", "since", "until", "expected", "mistakes"),
     [
         ("Tomorrow week I'm giving a talk, Wednesday the 22nd.", "2025-01-15", "2025-01-15", "2025-01-22", 1),
         ("Tomorrow week I'm giving a talk, Wednesday the 22nd.", "", "", "2025-01-22", 0),
@@ -34,13 +34,15 @@ def checked(text: str, said_on: date = SAID_ON, **item: Any) -> tuple[Any, int]:
         ("下下周三体检", "2025-01-22", "2025-01-22", "2025-01-29", 1),
     ],
 )
-def test_a_plan_is_for_the_day_that_its_words_name(text: str, since: str, until: str, kept: str, mistakes: int) -> None:
-    fact, found = checked(text, whose="owner", domain="plans", state="planned", since=since, until=until)
-    assert (fact.since, found) == (kept, mistakes)
+def test_a_plan_is_for_the_day_that_its_words_name(
+    text: str, since: str, until: str, expected: str, mistakes: int
+) -> None:
+    fact, found_mistakes = check_days(text, whose="owner", domain="plans", state="planned", since=since, until=until)
+    assert (fact.since, found_mistakes) == (expected, mistakes)
 
 
 @each_row(
-    ("text", "written", "kept"),
+    ("text", "written_date", "expected"),
     [
         ("My grandad died last night.", None, "2025-01-13"),
         ("My grandad died last night.", "2025-01-14", "2025-01-13"),
@@ -50,12 +52,14 @@ def test_a_plan_is_for_the_day_that_its_words_name(text: str, since: str, until:
     ],
 )
 def test_what_happened_is_of_the_day_that_its_words_name_and_never_of_one_to_come(
-    text: str, written: str | None, kept: str | None
+    text: str, written_date: str | None, expected: str | None
 ) -> None:
-    event, _ = checked(text, emotional_impact=-3, subject="user", event_time=written and {"start": written})
-    assert (event.event_time and event.event_time.start.isoformat()) == kept
+    event, _ = check_days(
+        text, emotional_impact=-3, subject="user", event_time=written_date and {"start": written_date}
+    )
+    assert (event.event_time and event.event_time.start.isoformat()) == expected
 
 
 def test_a_fact_that_is_no_plan_keeps_the_times_that_the_model_wrote() -> None:
-    fact, mistakes = checked("I saw him yesterday.", whose="owner", domain="home", since="2019")
+    fact, mistakes = check_days("I saw him yesterday.", whose="owner", domain="home", since="2019")
     assert (fact.since, mistakes) == ("2019", 0)
