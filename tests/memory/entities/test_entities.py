@@ -1,4 +1,4 @@
-"""Names and whom they mean: by the name, by likeness, or by asking."""
+"""Resolving names to entities: by name, by similarity, or by a question to the owner."""
 
 from collections.abc import Callable
 from typing import Any
@@ -98,12 +98,12 @@ def test_a_name_occurs_literally_or_not_at_all(name: str, text: str, there: bool
 
 
 def test_a_new_name_is_somebody_new(mira: Persona) -> None:
-    found = meet(mira, "Scott", "Scotty")
-    assert (found.how, found.entity.status) == ("new", "confirmed")
-    assert list(found.entity.aliases.values_list("text", flat=True)) == ["Scott", "Scotty"]
-    assert Mention.objects.get().entity == found.entity
+    resolved = meet(mira, "Scott", "Scotty")
+    assert (resolved.how, resolved.entity.status) == ("new", "confirmed")
+    assert list(resolved.entity.aliases.values_list("text", flat=True)) == ["Scott", "Scotty"]
+    assert Mention.objects.get().entity == resolved.entity
     assert OutboxEvent.objects.get().data == {
-        "entity_id": str(found.entity.uuid),
+        "entity_id": str(resolved.entity.uuid),
         "canonical_name": "Scott",
         "kind": "person",
         "merge_status": "new",
@@ -135,11 +135,13 @@ def test_where_several_bear_the_name_people_are_asked_once(mira: Persona) -> Non
     scotts = [Entity.objects.create(persona=mira, canonical_name="Scott", kind="person") for _ in range(2)]
     for scott in scotts:
         scott.aliases.create(persona=mira, text="Scott", normalized="scott")
-    found = meet(mira, "Scott")
-    assert (found.how, found.entity.status) == ("uncertain", "uncertain")
-    assert {(one.a_id, one.b_id) for one in MergeProposal.objects.all()} == {(s.pk, found.entity.pk) for s in scotts}
+    resolved = meet(mira, "Scott")
+    assert (resolved.how, resolved.entity.status) == ("uncertain", "uncertain")
+    assert {(proposal.a_id, proposal.b_id) for proposal in MergeProposal.objects.all()} == {
+        (s.pk, resolved.entity.pk) for s in scotts
+    }
     assert not OutboxEvent.objects.exists()
-    assert meet(mira, "Scott").entity == found.entity
+    assert meet(mira, "Scott").entity == resolved.entity
     assert MergeProposal.objects.count() == 2
 
 
@@ -156,8 +158,8 @@ def test_an_alias_that_somebody_else_bears_is_a_question_and_no_merge(mira: Pers
 
 
 def test_who_is_in_no_memory_is_not_stored(mira: Persona) -> None:
-    told = node(mira, "Ana met a friend.")
-    assert resolve(mira, MentionedName(["Scott"], "person", [told])) is None
+    memory = node(mira, "Ana met a friend.")
+    assert resolve(mira, MentionedName(["Scott"], "person", [memory])) is None
     assert resolve(mira, MentionedName(["Scott"], "person", [])) is None
     assert meet(mira, "Scott", status="quarantined") is None
     assert not Entity.objects.exists()
@@ -179,43 +181,45 @@ def test_whom_a_merge_absorbed_is_not_found_again(mira: Persona) -> None:
     assert meet(mira, "Scott").entity != gone
 
 
-# --- likeness ----------------------------------------------------------------------------------------------------
-def seen(*names: str, kind: str = "person", company: tuple[str, ...] = (), text: str) -> Profile:
+# --- likeness -------------------------------------------------------------------------------------------------------
+def create_profile(*names: str, kind: str = "person", company: tuple[str, ...] = (), text: str) -> Profile:
     return Profile(names, kind, [text], embedding.embed([text]), frozenset(company))
 
 
-def come_up(
+def resolve_name(
     persona: Persona, remember: Callable[..., ConceptNode], *names: str, text: str, **values: Any
 ) -> ResolvedName:
-    """Somebody comes up in a talk, as consolidation has it: compared first, then resolved."""
-    profile = seen(*names, text=text, **{key: values.pop(key) for key in ("kind", "company") if key in values})
+    """Resolve a name as consolidation does: compare first, then resolve."""
+    profile = create_profile(
+        *names, text=text, **{key: values.pop(key) for key in ("kind", "company") if key in values}
+    )
     circle = candidates_for(persona, [profile])
-    named = MentionedName(names, profile.kind, [remember(persona, text)], profile, **values)
-    found = resolve(persona, named, circle)
-    assert found is not None
-    return found
+    mention = MentionedName(names, profile.kind, [remember(persona, text)], profile, **values)
+    resolved = resolve(persona, mention, circle)
+    assert resolved is not None
+    return resolved
 
 
 def test_a_short_form_in_like_memories_is_the_same_and_is_learned(
     mira: Persona, remember: Callable[..., ConceptNode]
 ) -> None:
-    full = come_up(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity
-    again = come_up(mira, remember, "小云", text="Ana的妹妹小云在杭州读大学。")
+    full = resolve_name(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity
+    again = resolve_name(mira, remember, "小云", text="Ana的妹妹小云在杭州读大学。")
     assert (again.how, again.entity) == ("similar", full)
     assert list(full.aliases.values_list("text", flat=True)) == ["李小云", "小云"]
     assert OutboxEvent.objects.order_by("-id")[0].data["merge_status"] == "similar"
-    assert come_up(mira, remember, "小云", text="小云打来电话。").how == "alias_matched"
+    assert resolve_name(mira, remember, "小云", text="小云打来电话。").how == "alias_matched"
 
 
 def test_a_transliteration_is_a_question_and_never_a_merge(mira: Persona, remember: Callable[..., ConceptNode]) -> None:
-    han = come_up(mira, remember, "黄逸扬", text="黄逸扬是Ana的同事，周四一起打羽毛球。").entity
-    latin = come_up(mira, remember, "Yiyang", text="Yiyang是Ana的同事，周四一起打羽毛球。")
+    han = resolve_name(mira, remember, "黄逸扬", text="黄逸扬是Ana的同事，周四一起打羽毛球。").entity
+    latin = resolve_name(mira, remember, "Yiyang", text="Yiyang是Ana的同事，周四一起打羽毛球。")
     assert (latin.how, latin.entity.status) == ("uncertain", "uncertain")
     proposal = MergeProposal.objects.get()
     assert (proposal.a, proposal.b, proposal.status) == (han, latin.entity, "open")
     assert "transliteration" in proposal.reasons
     assert proposal.score == 1.0
-    assert come_up(mira, remember, "Yiyang", text="Yiyang called.").entity == latin.entity
+    assert resolve_name(mira, remember, "Yiyang", text="Yiyang called.").entity == latin.entity
     assert MergeProposal.objects.count() == 1
 
 
@@ -223,31 +227,33 @@ def test_a_transliteration_is_a_question_and_never_a_merge(mira: Persona, rememb
 def test_names_that_sound_alike_are_a_question_whatever_is_remembered(
     mira: Persona, remember: Callable[..., ConceptNode], first: str, second: str
 ) -> None:
-    come_up(mira, remember, first, text=f"{first} taught Ana to sail.")
-    assert come_up(mira, remember, second, text=f"{second} likes cake.").entity.status == "uncertain"
+    resolve_name(mira, remember, first, text=f"{first} taught Ana to sail.")
+    assert resolve_name(mira, remember, second, text=f"{second} likes cake.").entity.status == "uncertain"
     assert MergeProposal.objects.get().reasons == ["familiar_name", "similar_spelling"]
 
 
 def test_two_sisters_in_like_memories_are_no_question(mira: Persona, remember: Callable[..., ConceptNode]) -> None:
-    come_up(mira, remember, "Anna", text="Ana's sister Anna lives in Lyon.")
-    assert come_up(mira, remember, "Bea", text="Ana's sister Bea lives in Lyon.").how == "new"
+    resolve_name(mira, remember, "Anna", text="Ana's sister Anna lives in Lyon.")
+    assert resolve_name(mira, remember, "Bea", text="Ana's sister Bea lives in Lyon.").how == "new"
     assert not MergeProposal.objects.exists()
 
 
 def test_one_name_raises_few_questions(mira: Persona, remember: Callable[..., ConceptNode]) -> None:
     for surname in ("Smith", "Huang", "Miller", "Novak", "Weber"):
-        come_up(mira, remember, f"Scott {surname}", text=f"Scott {surname} works with Ana at the bank as a manager.")
+        resolve_name(
+            mira, remember, f"Scott {surname}", text=f"Scott {surname} works with Ana at the bank as a manager."
+        )
     assert not MergeProposal.objects.exists()
-    asked = come_up(mira, remember, "Scott", text="Scott works with Ana at the bank as a manager.")
-    assert asked.entity.status == "uncertain"
+    resolved = resolve_name(mira, remember, "Scott", text="Scott works with Ana at the bank as a manager.")
+    assert resolved.entity.status == "uncertain"
     assert MergeProposal.objects.count() == 3
 
 
 def test_whom_the_talk_names_besides_is_not_taken_for_the_same_without_asking(
     mira: Persona, remember: Callable[..., ConceptNode]
 ) -> None:
-    full = come_up(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity
-    short = come_up(mira, remember, "小云", text="Ana的妹妹小云在杭州读大学。", beside=[full])
+    full = resolve_name(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity
+    short = resolve_name(mira, remember, "小云", text="Ana的妹妹小云在杭州读大学。", beside=[full])
     assert short.entity != full
     assert MergeProposal.objects.get().status == "open"
 
@@ -255,73 +261,73 @@ def test_whom_the_talk_names_besides_is_not_taken_for_the_same_without_asking(
 def test_of_several_bearers_the_one_whose_company_is_there_is_meant(
     mira: Persona, remember: Callable[..., ConceptNode]
 ) -> None:
-    lawyer = come_up(mira, remember, "张伟", text="张伟是Ana的大学同学，和李梅在北京开律师事务所。").entity
-    neighbour = come_up(mira, remember, "张伟", text="张伟是Ana楼下的邻居，养了很多花。", twins=[lawyer]).entity
+    lawyer = resolve_name(mira, remember, "张伟", text="张伟是Ana的大学同学，和李梅在北京开律师事务所。").entity
+    neighbour = resolve_name(mira, remember, "张伟", text="张伟是Ana楼下的邻居，养了很多花。", twins=[lawyer]).entity
     MergeProposal.objects.update(status="kept_apart")
     Entity.objects.filter(pk=neighbour.pk).update(status="confirmed")
-    limei = come_up(mira, remember, "李梅", text="李梅是律师。").entity
+    limei = resolve_name(mira, remember, "李梅", text="李梅是律师。").entity
     limei.mentions.create(node=lawyer.nodes.get())
-    said = "张伟和李梅在北京开的律师事务所，是Ana大学同学里最早的。"
-    assert come_up(mira, remember, "张伟", text=said, company=("李梅",)).entity == lawyer
-    unknown = come_up(mira, remember, "张伟", text="张伟发来一张照片。")
+    text = "张伟和李梅在北京开的律师事务所，是Ana大学同学里最早的。"
+    assert resolve_name(mira, remember, "张伟", text=text, company=("李梅",)).entity == lawyer
+    unknown = resolve_name(mira, remember, "张伟", text="张伟发来一张照片。")
     assert (unknown.how, unknown.entity in (lawyer, neighbour)) == ("uncertain", False)
-    assert come_up(mira, remember, "张伟", text="张伟又发来一张照片。").entity == unknown.entity
+    assert resolve_name(mira, remember, "张伟", text="张伟又发来一张照片。").entity == unknown.entity
 
 
 def test_a_twin_is_somebody_else_and_is_found_again(mira: Persona, remember: Callable[..., ConceptNode]) -> None:
-    first = come_up(mira, remember, "Scott", text="Scott the baker called Ana.").entity
-    second = come_up(mira, remember, "Scott", text="Scott the nurse wrote to Ana.", twins=[first])
+    first = resolve_name(mira, remember, "Scott", text="Scott the baker called Ana.").entity
+    second = resolve_name(mira, remember, "Scott", text="Scott the nurse wrote to Ana.", twins=[first])
     assert (second.how, MergeProposal.objects.get().reasons) == ("uncertain", ["same_name"])
-    again = come_up(mira, remember, "Scott", text="Scott the nurse wrote to Ana once more.", twins=[first])
+    again = resolve_name(mira, remember, "Scott", text="Scott the nurse wrote to Ana once more.", twins=[first])
     assert again.entity == second.entity
-    assert come_up(mira, remember, "Scott", text="Scott sang.").entity == first
+    assert resolve_name(mira, remember, "Scott", text="Scott sang.").entity == first
 
 
 def test_who_cannot_be_both_is_asked_about_and_never_joined(
     mira: Persona, remember: Callable[..., ConceptNode]
 ) -> None:
-    brother = come_up(mira, remember, "Tom", text="Ana's brother Tom sails.", relation="brother").entity
+    brother = resolve_name(mira, remember, "Tom", text="Ana's brother Tom sails.", relation="brother").entity
     # What changes, and what somebody may be as well, is of the same.
     for relation in ("brother · nurse", "friend", "brother"):
-        assert come_up(mira, remember, "Tom", text=f"Tom, {relation}.", relation=relation).entity == brother
-    uncle = come_up(mira, remember, "Tom", text="Ana's uncle Tom died.", relation="uncle")
+        assert resolve_name(mira, remember, "Tom", text=f"Tom, {relation}.", relation=relation).entity == brother
+    uncle = resolve_name(mira, remember, "Tom", text="Ana's uncle Tom died.", relation="uncle")
     assert (uncle.how, uncle.entity.relation) == ("uncertain", "uncle")
     brother.refresh_from_db()
     assert brother.relation == "brother"
     [proposal] = MergeProposal.objects.all()
     assert (proposal.status, proposal.reasons) == ("open", ["same_name"])
-    again = come_up(mira, remember, "Tom", text="Uncle Tom wrote.", relation="uncle")
+    again = resolve_name(mira, remember, "Tom", text="Uncle Tom wrote.", relation="uncle")
     assert again.entity == uncle.entity
     assert MergeProposal.objects.count() == 1
     # The owner says that they are one all the same: then both relations are theirs.
     merge.merge(proposal, None, NOW)
-    assert come_up(mira, remember, "Tom", text="Tom, the uncle.", relation="uncle").entity == brother
+    assert resolve_name(mira, remember, "Tom", text="Tom, the uncle.", relation="uncle").entity == brother
     assert MergeProposal.objects.count() == 1
 
 
 def test_memories_that_may_not_be_recalled_say_nothing_of_anybody(
     mira: Persona, remember: Callable[..., ConceptNode]
 ) -> None:
-    known = come_up(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity
-    known.nodes.update(status="hidden")
-    profile = seen("小云", text="Ana的妹妹小云在杭州读大学。")
-    assert candidates_for(mira, [profile]).profiles[known.pk].texts == ()
+    sister = resolve_name(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity
+    sister.nodes.update(status="hidden")
+    profile = create_profile("小云", text="Ana的妹妹小云在杭州读大学。")
+    assert candidates_for(mira, [profile]).profiles[sister.pk].texts == ()
 
 
 def test_however_many_are_known_a_new_name_is_compared_with_few(
     mira: Persona, django_assert_max_num_queries: Any
 ) -> None:
-    known = Entity.objects.bulk_create(
+    entities = Entity.objects.bulk_create(
         Entity(persona=mira, canonical_name=f"Scott {number}", kind="person") for number in range(300)
     )
     Alias.objects.bulk_create(
-        Alias(entity=one, persona=mira, text=one.canonical_name, normalized=normalize_name(one.canonical_name))
-        for one in known
+        Alias(entity=entity, persona=mira, text=entity.canonical_name, normalized=normalize_name(entity.canonical_name))
+        for entity in entities
     )
-    profile = seen("Scott", text="Scott sang.")
+    profile = create_profile("Scott", text="Scott sang.")
     with django_assert_max_num_queries(25):
         circle = candidates_for(mira, [profile])
     assert len(circle.profiles) <= 12
-    told = node(mira, "Noor sang.")
+    memory = node(mira, "Noor sang.")
     with django_assert_max_num_queries(12):
-        resolve(mira, MentionedName(["Noor"], "person", [told], seen("Noor", text="Noor sang.")), circle)
+        resolve(mira, MentionedName(["Noor"], "person", [memory], create_profile("Noor", text="Noor sang.")), circle)

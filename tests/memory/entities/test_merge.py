@@ -1,4 +1,4 @@
-"""Two become one, or stay two; and every decision can be taken back."""
+"""Entities are merged or kept apart, and every decision can be undone."""
 
 import random
 from datetime import timedelta
@@ -27,10 +27,10 @@ DECIDED = ("status", "decided_by_id", "decided_at", "snapshot")
 
 
 def entity(persona: Persona, *names: str, **values: Any) -> Entity:
-    made = Entity.objects.create(persona=persona, canonical_name=names[0], **({"kind": "person"} | values))
+    created = Entity.objects.create(persona=persona, canonical_name=names[0], **({"kind": "person"} | values))
     for name in names:
-        made.aliases.create(persona=persona, text=name, normalized=name.casefold())
-    return made
+        created.aliases.create(persona=persona, text=name, normalized=name.casefold())
+    return created
 
 
 def node(persona: Persona, description: str = "x") -> ConceptNode:
@@ -43,15 +43,15 @@ def node(persona: Persona, description: str = "x") -> ConceptNode:
     )
 
 
-def asked(one: Entity, other: Entity, status: str = "open") -> MergeProposal:
-    proposal = merge.propose(one.persona, one, other, 0.7, ["similar_memories"])
+def propose_merge(first: Entity, other: Entity, status: str = "open") -> MergeProposal:
+    proposal = merge.propose(first.persona, first, other, 0.7, ["similar_memories"])
     MergeProposal.objects.filter(pk=proposal.pk).update(status=status)
     proposal.refresh_from_db()
     return proposal
 
 
 def rows(*decided: int) -> dict[str, list[dict[str, Any]]]:
-    """Everything about entities, byte for byte; of the proposals `decided`, not what deciding changes."""
+    """All rows about entities; of the proposals `decided`, without the fields that a decision changes."""
     tables = {
         model.__name__: list(model.objects.order_by("pk").values()) for model in (Entity, Alias, Mention, MergeProposal)
     }
@@ -85,7 +85,7 @@ def test_all_that_is_known_of_both_is_known_of_one(mira: Persona, scott: Entity,
     for mentioned in (scott, huang):
         mentioned.mentions.create(node=both)
     huang.mentions.create(node=theirs)
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     assert merge.merge(proposal, ana, NOW)
     scott.refresh_from_db()
     huang.refresh_from_db()
@@ -99,19 +99,19 @@ def test_all_that_is_known_of_both_is_known_of_one(mira: Persona, scott: Entity,
 
 
 def test_a_merge_is_told_and_its_snapshot_holds_no_words(scott: Entity, huang: Entity) -> None:
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     merge.merge(proposal, None, NOW)
-    gone, here = OutboxEvent.objects.order_by("id")
+    gone, confirmation = OutboxEvent.objects.order_by("id")
     assert (gone.name, gone.data["change"], gone.data["node_id"]) == ("memory.node.updated", "merged", str(huang.uuid))
-    assert (here.name, here.data["merge_status"]) == ("memory.entity.confirmed", "merged")
-    assert here.data["entity_id"] == str(scott.uuid)
+    assert (confirmation.name, confirmation.data["merge_status"]) == ("memory.entity.confirmed", "merged")
+    assert confirmation.data["entity_id"] == str(scott.uuid)
     proposal.refresh_from_db()
-    kept = str(proposal.snapshot)
-    assert not [word for word in ("Scott", "黄", "friend") if word in kept]
+    snapshot_text = str(proposal.snapshot)
+    assert not [word for word in ("Scott", "黄", "friend") if word in snapshot_text]
 
 
 def test_a_decision_is_made_once(scott: Entity, huang: Entity) -> None:
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     assert merge.merge(proposal, None, NOW)
     before = rows()
     assert not merge.merge(proposal, None, NOW)
@@ -124,7 +124,7 @@ def test_a_decision_is_made_once(scott: Entity, huang: Entity) -> None:
 def test_what_a_person_wrote_outlives_what_a_job_wrote(mira: Persona, scott: Entity) -> None:
     Entity.objects.filter(pk=scott.pk).update(description="Written by a job.", described_by="slow_cycle")
     other = entity(mira, "Huang", description="Written by Ana.", described_by="person", status="uncertain")
-    proposal = asked(scott, other)
+    proposal = propose_merge(scott, other)
     before = rows(proposal.pk)
     merge.merge(proposal, None, NOW)
     scott.refresh_from_db()
@@ -134,7 +134,7 @@ def test_what_a_person_wrote_outlives_what_a_job_wrote(mira: Persona, scott: Ent
 
 
 def test_another_secret_key_changes_no_undo(scott: Entity, huang: Entity, settings: Any) -> None:
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     before = rows(proposal.pk)
     merge.merge(proposal, None, NOW)
     settings.SECRET_KEY = "another one"
@@ -145,21 +145,21 @@ def test_another_secret_key_changes_no_undo(scott: Entity, huang: Entity, settin
 def test_whoever_is_merged_keeps_a_description_that_a_person_wrote(mira: Persona, scott: Entity) -> None:
     Entity.objects.filter(pk=scott.pk).update(description="Written by Ana.", described_by="person")
     other = entity(mira, "Huang", description="By Ana, too.", described_by="person", status="uncertain")
-    merge.merge(asked(scott, other), None, NOW)
+    merge.merge(propose_merge(scott, other), None, NOW)
     scott.refresh_from_db()
     assert scott.description == "Written by Ana."
 
 
 def test_an_unknown_kind_is_learned(mira: Persona, scott: Entity) -> None:
     Entity.objects.filter(pk=scott.pk).update(kind="other")
-    proposal = asked(scott, entity(mira, "Huang", status="uncertain"))
+    proposal = propose_merge(scott, entity(mira, "Huang", status="uncertain"))
     merge.merge(proposal, None, NOW)
     scott.refresh_from_db()
     assert scott.kind == "person"
 
 
 def test_what_was_learned_after_the_merge_stays_with_the_survivor(mira: Persona, scott: Entity, huang: Entity) -> None:
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     merge.merge(proposal, None, NOW)
     later = node(mira)
     scott.mentions.create(node=later)
@@ -179,7 +179,7 @@ def test_what_somebody_is_to_the_owner_moves_where_it_is_not_known_and_returns(
     mira: Persona, scott: Entity, huang: Entity
 ) -> None:
     Entity.objects.filter(pk=huang.pk).update(relation="colleague")
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     before = rows(proposal.pk)
     merge.merge(proposal, None, NOW)
     scott.refresh_from_db()
@@ -204,14 +204,14 @@ def test_what_somebody_is_to_the_owner_moves_where_it_is_not_known_and_returns(
 def test_what_was_last_heard_what_is_open_and_the_story_lines_move_with_the_memories(
     mira: Persona, scott: Entity, huang: Entity
 ) -> None:
-    told, moved = node(mira, "Huang wrote."), node(mira, "Huang moved out.")
+    last_heard, moved = node(mira, "Huang wrote."), node(mira, "Huang moved out.")
     promise = ConceptNode.objects.create(
         persona=mira, kind="intention", description="Mira asks Huang.", source="extraction", content_hash="p"
     )
-    thread = threads.begin(mira, "Huang's move", [told, moved], "open", NOW)
-    for mentioned in (told, moved, promise):
+    thread = threads.begin(mira, "Huang's move", [last_heard, moved], "open", NOW)
+    for mentioned in (last_heard, moved, promise):
         huang.mentions.create(node=mentioned)
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     merge.merge(proposal, None, NOW)
     about = facts_about(scott)
     assert (about.last_heard, about.still_open, about.story_lines) == (moved, [promise], [thread])
@@ -225,7 +225,7 @@ def test_what_was_forgotten_meanwhile_does_not_come_back(mira: Persona, scott: E
     both = node(mira)
     for mentioned in (scott, huang):
         mentioned.mentions.create(node=both)
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     merge.merge(proposal, None, NOW)
     both.delete()
     merge.undo(proposal, None, NOW)
@@ -234,7 +234,7 @@ def test_what_was_forgotten_meanwhile_does_not_come_back(mira: Persona, scott: E
 
 def test_questions_about_the_one_go_on_about_the_other(mira: Persona, scott: Entity, huang: Entity) -> None:
     third = entity(mira, "Yiyang", status="uncertain")
-    open_question, proposal = asked(huang, third), asked(scott, huang)
+    open_question, proposal = propose_merge(huang, third), propose_merge(scott, huang)
     before = rows(proposal.pk)
     merge.merge(proposal, None, NOW)
     open_question.refresh_from_db()
@@ -247,12 +247,16 @@ def test_who_was_kept_apart_from_the_one_is_kept_apart_from_the_other(
     mira: Persona, scott: Entity, huang: Entity
 ) -> None:
     third = entity(mira, "Yiyang", status="uncertain")
-    known, apart, proposal = asked(scott, third), asked(huang, third, "kept_apart"), asked(scott, huang)
+    first_proposal, apart, proposal = (
+        propose_merge(scott, third),
+        propose_merge(huang, third, "kept_apart"),
+        propose_merge(scott, huang),
+    )
     before = rows(proposal.pk)
     merge.merge(proposal, None, NOW)
-    known.refresh_from_db()
+    first_proposal.refresh_from_db()
     third.refresh_from_db()
-    assert (known.status, third.status) == ("kept_apart", "confirmed")
+    assert (first_proposal.status, third.status) == ("kept_apart", "confirmed")
     assert apart.pk in MergeProposal.objects.values_list("pk", flat=True)
     merge.undo(proposal, None, NOW)
     assert rows(proposal.pk) == before
@@ -262,7 +266,7 @@ def test_kept_apart_the_uncertain_one_is_confirmed_when_nothing_else_is_asked_of
     mira: Persona, scott: Entity, huang: Entity
 ) -> None:
     third = entity(mira, "Yiyang")
-    first, second = asked(scott, huang), asked(huang, third)
+    first, second = propose_merge(scott, huang), propose_merge(huang, third)
     assert merge.keep_apart(first, None, NOW)
     huang.refresh_from_db()
     assert huang.status == "uncertain"
@@ -278,7 +282,7 @@ def test_kept_apart_the_uncertain_one_is_confirmed_when_nothing_else_is_asked_of
 
 def test_a_merge_cannot_be_undone_under_a_later_one(mira: Persona, scott: Entity, huang: Entity) -> None:
     third = entity(mira, "Yiyang", status="uncertain")
-    first, second = asked(scott, huang), asked(scott, third)
+    first, second = propose_merge(scott, huang), propose_merge(scott, third)
     merge.merge(first, None, NOW)
     merge.merge(second, None, NOW)
     before = rows()
@@ -295,54 +299,59 @@ def test_only_entities_of_one_persona_can_be_one(scott: Entity, otto: Persona) -
 
 
 def test_a_pair_is_asked_about_once(scott: Entity, huang: Entity) -> None:
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     merge.keep_apart(proposal, None, NOW)
     again = merge.propose(scott.persona, huang, scott, 0.9, ["same_name"])
     assert (again.pk, again.status, again.score) == (proposal.pk, "kept_apart", 0.7)
 
 
-def exported(persona: Persona) -> list[bytes]:
-    """Her archive, but for what was asked and decided."""
+def export_archive(persona: Persona) -> list[bytes]:
+    """The persona's archive without proposals."""
     return [line for line in write.archive_lines(persona, NOW) if not line.startswith(b'{"type":"proposal"')]
 
 
-def mentioned(of: Entity) -> set[str]:
+def mentioned_texts(of: Entity) -> set[str]:
     return set(of.mentions.values_list("node__description", flat=True))
 
 
-def told(of: Entity, *texts: str) -> list[ConceptNode]:
-    """Memories that mention it."""
+def add_memories(of: Entity, *texts: str) -> list[ConceptNode]:
+    """Create memories that mention the entity."""
     nodes = [node(of.persona, text) for text in texts]
-    for each in nodes:
-        of.mentions.create(node=each)
+    for memory in nodes:
+        of.mentions.create(node=memory)
     return nodes
 
 
-def corrected(one: ConceptNode, text: str) -> None:
-    """A person wrote the memory anew, and whom it names was noted (see memory.curation.correct)."""
+def correct_memory(memory: ConceptNode, text: str) -> None:
+    """Rewrite the memory as a person does, with a version (see memory.curation.correct)."""
     NodeVersion.objects.create(
-        node=one, version=1, description=one.description, emotional_impact=0, verification="unverified", edited_at=NOW
+        node=memory,
+        version=1,
+        description=memory.description,
+        emotional_impact=0,
+        verification="unverified",
+        edited_at=NOW,
     )
-    ConceptNode.objects.filter(pk=one.pk).update(description=text)
+    ConceptNode.objects.filter(pk=memory.pk).update(description=text)
 
 
 def test_two_of_whom_nobody_asked_are_made_one_and_two_again(mira: Persona, scott: Entity, ana: User) -> None:
     rosa = entity(mira, "Rosa", description="A singer.", described_by="person")
-    told(scott, "Scott came.")
-    told(rosa, "Rosa sings.")
-    before = exported(mira), rows()
+    add_memories(scott, "Scott came.")
+    add_memories(rosa, "Rosa sings.")
+    before = export_archive(mira), rows()
     proposal = merge_pair(rosa, scott, ana, NOW)
     assert (proposal.status, proposal.decided_by, proposal.reasons) == ("merged", ana, ["by_hand"])
-    assert mentioned(scott) == {"Scott came.", "Rosa sings."}
+    assert mentioned_texts(scott) == {"Scott came.", "Rosa sings."}
     assert merge_pair(scott, rosa, ana, NOW).pk == proposal.pk
     assert merge.undo(proposal, ana, NOW)
-    assert (exported(mira), rows() | {"MergeProposal": []}) == before
+    assert (export_archive(mira), rows() | {"MergeProposal": []}) == before
 
 
 def test_two_that_were_kept_apart_are_made_one_by_hand_and_kept_apart_again(
     mira: Persona, scott: Entity, huang: Entity, ana: User
 ) -> None:
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     merge.keep_apart(proposal, ana, NOW)
     before = rows()
     later = NOW + timedelta(days=1)
@@ -371,7 +380,7 @@ def test_only_two_who_are_there_can_be_made_one(mira: Persona, otto: Persona, sc
 def test_a_side_whose_every_memory_was_forgotten_meanwhile_does_not_come_back(
     mira: Persona, scott: Entity, huang: Entity
 ) -> None:
-    [mine], [theirs] = told(scott, "Scott came."), told(huang, "黄逸扬 called.")
+    [mine], [theirs] = add_memories(scott, "Scott came."), add_memories(huang, "黄逸扬 called.")
     proposal = merge_pair(scott, huang, None, NOW)
     theirs.delete()
     assert merge.undo(proposal, None, NOW)
@@ -383,7 +392,7 @@ def test_a_side_whose_every_memory_was_forgotten_meanwhile_does_not_come_back(
 def test_a_survivor_whose_every_memory_was_forgotten_meanwhile_does_not_come_back_either(
     mira: Persona, scott: Entity, huang: Entity
 ) -> None:
-    [mine], [theirs] = told(scott, "Scott came."), told(huang, "黄逸扬 called.")
+    [mine], [theirs] = add_memories(scott, "Scott came."), add_memories(huang, "黄逸扬 called.")
     proposal = merge_pair(scott, huang, None, NOW)
     mine.delete()
     assert merge.undo(proposal, None, NOW)
@@ -392,31 +401,31 @@ def test_a_survivor_whose_every_memory_was_forgotten_meanwhile_does_not_come_bac
 
 
 @pytest.mark.parametrize(
-    ("forgotten", "left"),
+    ("forgotten", "remaining"),
     [
         ("黄逸扬 called.", {"黄逸扬 slept.", "Scott met 黄逸扬."}),
         ("Scott met 黄逸扬.", {"黄逸扬 called.", "黄逸扬 slept."}),
     ],
 )
 def test_what_was_forgotten_for_good_meanwhile_stays_forgotten(
-    mira: Persona, scott: Entity, huang: Entity, forgotten: str, left: set[str]
+    mira: Persona, scott: Entity, huang: Entity, forgotten: str, remaining: set[str]
 ) -> None:
-    told(scott, "Scott came.")
-    [both] = told(huang, "黄逸扬 called.", "黄逸扬 slept.", "Scott met 黄逸扬.")[2:]
+    add_memories(scott, "Scott came.")
+    [both] = add_memories(huang, "黄逸扬 called.", "黄逸扬 slept.", "Scott met 黄逸扬.")[2:]
     scott.mentions.create(node=both)
     proposal = merge_pair(scott, huang, None, NOW)
     target = forgetting.target_of(mira, "node", str(mira.nodes.get(description=forgotten).uuid))
     forgetting.forget(forgetting.plan([target]), None, NOW)
     assert merge.undo(proposal, None, NOW)
-    assert mentioned(huang) == left
-    assert mentioned(scott) == {"Scott came.", "Scott met 黄逸扬."} - {forgotten}
+    assert mentioned_texts(huang) == remaining
+    assert mentioned_texts(scott) == {"Scott came.", "Scott met 黄逸扬."} - {forgotten}
 
 
 def test_a_name_that_was_forgotten_for_good_with_its_memories_comes_back_nowhere(
     mira: Persona, scott: Entity, huang: Entity
 ) -> None:
-    told(scott, "Scott came.")
-    [theirs] = told(huang, "黄逸扬 called.")
+    add_memories(scott, "Scott came.")
+    [theirs] = add_memories(huang, "黄逸扬 called.")
     proposal = merge_pair(scott, huang, None, NOW)
     target = forgetting.target_of(mira, "node", str(theirs.uuid))
     forgetting.forget(forgetting.plan([target]), None, NOW)
@@ -427,8 +436,8 @@ def test_a_name_that_was_forgotten_for_good_with_its_memories_comes_back_nowhere
 
 
 def test_whom_a_person_described_comes_back_without_a_memory(mira: Persona, scott: Entity, huang: Entity) -> None:
-    told(scott, "Scott came.")
-    [theirs] = told(huang, "黄逸扬 called.")
+    add_memories(scott, "Scott came.")
+    [theirs] = add_memories(huang, "黄逸扬 called.")
     Entity.objects.filter(pk=huang.pk).update(described_by="person")
     proposal = merge_pair(scott, huang, None, NOW)
     theirs.delete()
@@ -438,33 +447,33 @@ def test_whom_a_person_described_comes_back_without_a_memory(mira: Persona, scot
 
 
 def test_what_was_told_after_the_merge_is_of_whom_it_names(mira: Persona, scott: Entity, huang: Entity) -> None:
-    [mine], [theirs] = told(scott, "Scott came."), told(huang, "黄逸扬 called.")
+    [mine], [theirs] = add_memories(scott, "Scott came."), add_memories(huang, "黄逸扬 called.")
     proposal = merge_pair(scott, huang, None, NOW)
-    told(scott, "黄逸扬 paints.", "Scott met 黄逸扬.", "Scott sings.")
-    corrected(mine, "黄逸扬 came.")
-    corrected(theirs, "Scott called.")
-    told(scott, "Scott wept.")
+    add_memories(scott, "黄逸扬 paints.", "Scott met 黄逸扬.", "Scott sings.")
+    correct_memory(mine, "黄逸扬 came.")
+    correct_memory(theirs, "Scott called.")
+    add_memories(scott, "Scott wept.")
     merge.undo(proposal, None, NOW)
-    assert mentioned(huang) == {"黄逸扬 paints.", "Scott met 黄逸扬.", "黄逸扬 came."}
-    assert mentioned(scott) == {"Scott met 黄逸扬.", "Scott sings.", "Scott called.", "Scott wept."}
+    assert mentioned_texts(huang) == {"黄逸扬 paints.", "Scott met 黄逸扬.", "黄逸扬 came."}
+    assert mentioned_texts(scott) == {"Scott met 黄逸扬.", "Scott sings.", "Scott called.", "Scott wept."}
 
 
 def test_a_name_that_was_taken_away_meanwhile_stays_away(mira: Persona, scott: Entity) -> None:
     yang = entity(mira, "Yiyang", "Yang")
-    told(scott, "Scott came.")
-    told(yang, "Yang called.", "Yiyang slept.", "Yiyang is Scott.")
+    add_memories(scott, "Scott came.")
+    add_memories(yang, "Yang called.", "Yiyang slept.", "Yiyang is Scott.")
     proposal = merge_pair(scott, yang, None, NOW)
     rename.remove_alias(scott.aliases.get(text="Yiyang"))
     merge.undo(proposal, None, NOW)
     yang.refresh_from_db()
-    assert (yang.canonical_name, names(yang), mentioned(yang)) == ("Yang", ["Yang"], {"Yang called."})
-    assert mentioned(scott) == {"Scott came.", "Yiyang is Scott."}
+    assert (yang.canonical_name, names(yang), mentioned_texts(yang)) == ("Yang", ["Yang"], {"Yang called."})
+    assert mentioned_texts(scott) == {"Scott came.", "Yiyang is Scott."}
 
 
 def test_merges_beside_each_other_can_be_undone_in_any_order(mira: Persona, scott: Entity, huang: Entity) -> None:
     rosa, rosalind = entity(mira, "Rosa"), entity(mira, "Rosalind", status="uncertain")
-    question = asked(huang, rosalind)
-    first, second = asked(scott, huang), asked(rosa, rosalind)
+    question = propose_merge(huang, rosalind)
+    first, second = propose_merge(scott, huang), propose_merge(rosa, rosalind)
     before = rows(first.pk, second.pk)
     merge.merge(first, None, NOW)
     merge.merge(second, None, NOW)
@@ -479,7 +488,7 @@ def test_merges_beside_each_other_can_be_undone_in_any_order(mira: Persona, scot
 
 def test_of_two_questions_that_became_one_the_pair_keeps_its_own(mira: Persona, scott: Entity, huang: Entity) -> None:
     rose, rosalind, rosa = (entity(mira, name) for name in ("Rose", "Rosalind", "Rosa"))
-    question, own = asked(huang, rosa), asked(huang, rosalind)
+    question, own = propose_merge(huang, rosa), propose_merge(huang, rosalind)
     early = merge_pair(rosalind, rose, None, NOW)
     merged = merge_pair(scott, huang, None, NOW)
     merge.undo(early, None, NOW)
@@ -492,18 +501,18 @@ def test_of_two_questions_that_became_one_the_pair_keeps_its_own(mira: Persona, 
 
 def test_a_question_about_whoever_was_forgotten_meanwhile_is_gone(mira: Persona, scott: Entity, huang: Entity) -> None:
     rosa = entity(mira, "Rosa")
-    told(scott, "Scott came.")
-    told(huang, "黄逸扬 called.")
-    [sung] = told(rosa, "Rosa sings.")
-    asked(huang, rosa)
-    proposal = asked(scott, huang)
+    add_memories(scott, "Scott came.")
+    add_memories(huang, "黄逸扬 called.")
+    [sung] = add_memories(rosa, "Rosa sings.")
+    propose_merge(huang, rosa)
+    proposal = propose_merge(scott, huang)
     merge.merge(proposal, None, NOW)
     sung.delete()
     assert merge.undo(proposal, None, NOW)
     assert list(MergeProposal.objects.all()) == [proposal]
 
 
-def _a_world(persona: Persona, dice: random.Random) -> None:
+def _create_people(persona: Persona, dice: random.Random) -> None:
     pool = ["Scott", "Scotty", "Huang", "Yiyang", "黄逸扬", "逸扬"]
     people = [
         entity(
@@ -518,13 +527,13 @@ def _a_world(persona: Persona, dice: random.Random) -> None:
         for _ in range(5)
     ]
     for _ in range(4):
-        told = node(persona)
+        memory = node(persona)
         for mentioned in dice.sample(people, dice.randint(0, 4)):
-            mentioned.mentions.create(node=told)
-    for at, one in enumerate(people):
+            mentioned.mentions.create(node=memory)
+    for at, person in enumerate(people):
         for other in people[at + 1 :]:
             if dice.random() < 0.7:
-                asked(one, other, dice.choice(["open", "open", "undone", "kept_apart"]))
+                propose_merge(person, other, dice.choice(["open", "open", "undone", "kept_apart"]))
 
 
 @hypothesis_settings(max_examples=10)
@@ -532,7 +541,7 @@ def _a_world(persona: Persona, dice: random.Random) -> None:
 def test_whatever_was_merged_and_undone_in_turn_is_as_it_was(mira: Persona, seed: int) -> None:
     dice = random.Random(seed)
     with transaction.atomic():
-        _a_world(mira, dice)
+        _create_people(mira, dice)
         decided: list[MergeProposal] = []
         states = []
         while (waiting := list(MergeProposal.objects.undecided().order_by("id"))) and len(decided) < 5:
@@ -551,15 +560,15 @@ def test_whatever_was_merged_and_undone_in_turn_is_as_it_was(mira: Persona, seed
 def test_the_archive_of_any_life_is_the_same_after_merges_undone_in_turn(mira: Persona, seed: int) -> None:
     dice = random.Random(seed)
     with transaction.atomic():
-        _a_world(mira, dice)
-        states = [exported(mira)]
+        _create_people(mira, dice)
+        states = [export_archive(mira)]
         decided: list[MergeProposal] = []
         while len(living := list(mira.entities.exclude(status="merged").order_by("id"))) > 1 and len(decided) < 4:
             decided.append(merge_pair(*dice.sample(living, 2), None, NOW + timedelta(hours=len(decided))))
-            states.append(exported(mira))
+            states.append(export_archive(mira))
             assert states[-1] != states[-2]
         for proposal in reversed(decided):
             states.pop()
             assert merge.undo(proposal, None, NOW)
-            assert exported(mira) == states[-1]
+            assert export_archive(mira) == states[-1]
         transaction.set_rollback(True)

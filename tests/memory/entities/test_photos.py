@@ -29,10 +29,10 @@ SECRET = b"zebra quilt in the pixels of Rosa"
 
 @pytest.fixture
 def rosa(mira: Persona, remember: Any) -> Entity:
-    return somebody(mira, remember, "Rosa")
+    return create_person(mira, remember, "Rosa")
 
 
-def somebody(persona: Persona, remember: Any, name: str) -> Entity:
+def create_person(persona: Persona, remember: Any, name: str) -> Entity:
     entity = Entity.objects.create(persona=persona, canonical_name=name, kind="person")
     entity.aliases.create(persona=persona, text=name, normalized=name.lower())
     Mention.objects.create(node=remember(persona, f"{name} came to dinner."), entity=entity)
@@ -58,22 +58,22 @@ def test_an_owner_adds_a_photo_replaces_it_and_takes_it_away(owner: Client, rosa
     page = owner.get(at(rosa)).content.decode()
     assert "photo/?" not in page, "the initial stands there"
     assert send(owner, rosa, jpeg()).status_code == 302
-    stored = Photo.objects.get()
-    assert PLACE not in stored.content
-    address = f"{at(rosa, 'photo/')}?{stored.version}"
+    photo = Photo.objects.get()
+    assert PLACE not in photo.content
+    address = f"{at(rosa, 'photo/')}?{photo.version}"
     assert address in owner.get(at(rosa)).content.decode()
     people = owner.get(f"/memory/{rosa.persona.uuid}/people/").content.decode()
     assert people.count(address) >= 1
-    shown = owner.get(address)
-    assert (shown.content, shown["Content-Type"]) == (bytes(stored.content), "image/jpeg")
-    assert "sandbox" in shown["Content-Security-Policy"]
+    response = owner.get(address)
+    assert (response.content, response["Content-Type"]) == (bytes(photo.content), "image/jpeg")
+    assert "sandbox" in response["Content-Security-Policy"]
     late = send(owner, rosa, png())
     assert late.status_code == 409
     assert "changed in another tab" in late.content.decode()
-    assert send(owner, rosa, png_with_place(), seen=stored.version).status_code == 302
-    stored.refresh_from_db()
-    assert (stored.format, PLACE in stored.content) == ("png", False)
-    assert owner.post(at(rosa, "photo/"), {"remove": "1", "seen": stored.version}).status_code == 302
+    assert send(owner, rosa, png_with_place(), seen=photo.version).status_code == 302
+    photo.refresh_from_db()
+    assert (photo.format, PLACE in photo.content) == ("png", False)
+    assert owner.post(at(rosa, "photo/"), {"remove": "1", "seen": photo.version}).status_code == 302
     assert not Photo.objects.exists()
     assert owner.get(at(rosa, "photo/")).status_code == 404
 
@@ -92,7 +92,7 @@ def test_what_is_no_picture_is_refused_with_the_reason(owner: Client, rosa: Enti
 def test_a_photo_of_two_who_are_one_is_shown_and_goes_back_with_the_merge(
     owner: Client, mira: Persona, rosa: Entity, remember: Any
 ) -> None:
-    rosie = somebody(mira, remember, "Rosie")
+    rosie = create_person(mira, remember, "Rosie")
     save_photo(rosie, png())
     proposal = merge.merge_pair(rosa, rosie, mira.owner, NOW)
     rosa.refresh_from_db()
@@ -105,10 +105,10 @@ def test_a_photo_of_two_who_are_one_is_shown_and_goes_back_with_the_merge(
     assert (photo_of(rosa), photo_of(rosie)) == (None, photo)
     merge.merge_pair(rosa, rosie, mira.owner, NOW)
     save_photo(rosa, jpeg(), photo.version)
-    shown = photo_of(rosa)
-    assert shown is not None
-    assert shown.format == "jpeg", "one's own comes first"
-    owner.post(at(rosa, "photo/"), {"remove": "1", "seen": shown.version})
+    rosa_photo = photo_of(rosa)
+    assert rosa_photo is not None
+    assert rosa_photo.format == "jpeg", "one's own comes first"
+    owner.post(at(rosa, "photo/"), {"remove": "1", "seen": rosa_photo.version})
     assert not Photo.objects.exists(), "no other one takes its place"
 
 
@@ -123,7 +123,7 @@ def test_two_tabs_change_the_companions_picture_one_after_the_other(mira: Person
 
 @pytest.mark.django_db(transaction=True)
 def test_a_photo_is_forgotten_with_the_person_to_its_last_byte(mira: Persona, remember: Any) -> None:
-    rosa = somebody(mira, remember, "Rosa")
+    rosa = create_person(mira, remember, "Rosa")
     save_photo(rosa, png(extra=chunk(b"gAMA", SECRET)))
     assert SECRET in Photo.objects.get().content
     before = forgetting.plan([Target("entity", rosa.pk)])
@@ -136,14 +136,14 @@ def test_a_photo_is_forgotten_with_the_person_to_its_last_byte(mira: Persona, re
 
 def test_an_archive_holds_the_photo_and_brings_it_back_checked(mira: Persona, rosa: Entity, ben: User) -> None:
     save_photo(rosa, jpeg())
-    lines = [json.loads(line) for line in b"".join(write.archive_lines(mira, NOW)).splitlines()]
-    [record] = [one for one in lines if one.get("type") == "entity"]
+    records = [json.loads(line) for line in b"".join(write.archive_lines(mira, NOW)).splitlines()]
+    [record] = [record for record in records if record.get("type") == "entity"]
     assert record["picture"]
     for picture, comes_back in ((record["picture"], True), ("PHN2Zy8+", False), ("!", False), (None, False)):
         record["picture"] = picture
         if picture is None:
             del record["picture"]
-        file = io.BytesIO("\n".join(json.dumps(line) for line in lines).encode())
+        file = io.BytesIO("\n".join(json.dumps(record) for record in records).encode())
         other = import_archive(file, ben).persona
         entity = other.entities.get()
         assert entity.canonical_name == "Rosa"

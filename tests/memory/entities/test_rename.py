@@ -1,4 +1,4 @@
-"""People rename somebody, give them a name more, or take one away; and the memories follow."""
+"""Renaming an entity, adding and removing its names; the memories follow."""
 
 import pytest
 
@@ -11,16 +11,16 @@ from tests.memory.entities.test_merge import entity, names, node
 from tests.memory.sessions import NOW
 
 
-def mentioned(of: Entity) -> set[str]:
+def mentioned_texts(of: Entity) -> set[str]:
     return set(of.mentions.values_list("node__description", flat=True))
 
 
 @pytest.fixture
 def huang(mira: Persona) -> Entity:
-    made = entity(mira, "黄逸扬", "Scott")
+    person = entity(mira, "黄逸扬", "Scott")
     for text in ("黄逸扬 called.", "Scott came.", "黄逸扬 is Scott."):
-        made.mentions.create(node=node(mira, text))
-    return made
+        person.mentions.create(node=node(mira, text))
+    return person
 
 
 def test_a_name_more_finds_the_memories_that_it_stands_in(mira: Persona, huang: Entity) -> None:
@@ -28,7 +28,7 @@ def test_a_name_more_finds_the_memories_that_it_stands_in(mira: Persona, huang: 
     node(mira, "Yangming Lake is cold.")
     alias = rename.add_alias(huang, "  Yang ")
     assert alias.text == "Yang"
-    assert mentioned(huang) == {"黄逸扬 called.", "Scott came.", "黄逸扬 is Scott.", "YANG paints."}
+    assert mentioned_texts(huang) == {"黄逸扬 called.", "Scott came.", "黄逸扬 is Scott.", "YANG paints."}
     assert rename.add_alias(huang, "yang").pk == alias.pk
     assert OutboxEvent.objects.get().data == {"node_id": str(huang.uuid), "kind": "entity", "change": "named"}
 
@@ -37,13 +37,13 @@ def test_a_name_that_somebody_else_bears_too_tells_nothing(mira: Persona, huang:
     entity(mira, "Yang")
     node(mira, "Yang paints.")
     rename.add_alias(huang, "Yang")
-    assert "Yang paints." not in mentioned(huang)
+    assert "Yang paints." not in mentioned_texts(huang)
 
 
 def test_the_memories_of_another_persona_are_not_looked_at(huang: Entity, otto: Persona) -> None:
     node(otto, "Yang paints.")
     rename.add_alias(huang, "Yang")
-    assert len(mentioned(huang)) == 3
+    assert len(mentioned_texts(huang)) == 3
 
 
 def test_renamed_it_bears_the_name_it_had_as_well(huang: Entity) -> None:
@@ -55,20 +55,20 @@ def test_renamed_it_bears_the_name_it_had_as_well(huang: Entity) -> None:
 
 def test_a_name_less_lets_go_of_what_it_alone_named(huang: Entity) -> None:
     rename.remove_alias(huang.aliases.get(text="Scott"))
-    assert (names(huang), mentioned(huang)) == (["黄逸扬"], {"黄逸扬 called.", "黄逸扬 is Scott."})
+    assert (names(huang), mentioned_texts(huang)) == (["黄逸扬"], {"黄逸扬 called.", "黄逸扬 is Scott."})
 
 
 def test_without_the_name_it_went_by_it_goes_by_another(huang: Entity) -> None:
     rename.remove_alias(huang.aliases.get(text="黄逸扬"))
     huang.refresh_from_db()
-    assert (huang.canonical_name, mentioned(huang)) == ("Scott", {"Scott came.", "黄逸扬 is Scott."})
+    assert (huang.canonical_name, mentioned_texts(huang)) == ("Scott", {"Scott came.", "黄逸扬 is Scott."})
 
 
 def test_a_name_taken_away_and_given_again_is_as_it_was(huang: Entity) -> None:
-    before = mentioned(huang)
+    before = mentioned_texts(huang)
     rename.remove_alias(huang.aliases.get(text="Scott"))
     rename.add_alias(huang, "Scott")
-    assert mentioned(huang) == before
+    assert mentioned_texts(huang) == before
 
 
 def test_the_last_name_and_the_last_that_stands_anywhere_stay(mira: Persona, huang: Entity) -> None:
@@ -79,7 +79,7 @@ def test_the_last_name_and_the_last_that_stands_anywhere_stay(mira: Persona, hua
     rename.remove_alias(alone.aliases.get(text="Rosalind"))
     with pytest.raises(NameRefused, match="No other name"):
         rename.remove_alias(alone.aliases.get())
-    assert (names(alone), mentioned(alone)) == (["Rosa"], {"Rosa sings."})
+    assert (names(alone), mentioned_texts(alone)) == (["Rosa"], {"Rosa sings."})
 
 
 @pytest.mark.parametrize(

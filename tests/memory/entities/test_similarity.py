@@ -1,4 +1,4 @@
-"""When two names may mean the same: what their spelling says, and what is remembered of them."""
+"""Whether two names may mean the same entity: by their spelling and by the memories of them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,21 +21,21 @@ def profile(names: Sequence[str], *texts: str, kind: str = "person", company: Se
     return Profile(names, kind, texts, embedding.embed(texts), frozenset(map(normalize_name, company)))
 
 
-def found(pair: Pair) -> Likeness:
-    one = profile(pair.one, *pair.in_one, kind=pair.kind, company=pair.with_one)
+def compare(pair: Pair) -> Likeness:
+    first = profile(pair.one, *pair.in_one, kind=pair.kind, company=pair.with_one)
     other = profile(pair.other, *pair.in_other, kind=pair.kind, company=pair.with_other)
-    return likeness(one, other, TALKING)
+    return likeness(first, other, TALKING)
 
 
 @cache
-def judged() -> dict[Pair, Likeness]:
-    """By the real model, as both tests of the table are marked."""
-    return {pair: found(pair) for pair in PAIRS}
+def compare_pairs() -> dict[Pair, Likeness]:
+    """The likeness of every pair, by the real embedding model."""
+    return {pair: compare(pair) for pair in PAIRS}
 
 
 @pytest.mark.real_embeddings
 def test_on_the_table_nobody_is_merged_wrongly_without_asking() -> None:
-    merged = [pair for pair, one in judged().items() if one.verdict == "same"]
+    merged = [pair for pair, result in compare_pairs().items() if result.verdict == "same"]
     assert len(PAIRS) >= 60
     assert [str(pair) for pair in merged if not pair.same] == []
     assert len(merged) >= 5
@@ -44,11 +44,11 @@ def test_on_the_table_nobody_is_merged_wrongly_without_asking() -> None:
 @pytest.mark.real_embeddings
 def test_on_the_table_most_that_are_the_same_are_found_and_few_are_asked_about_in_vain() -> None:
     """Measured 2026-11-22: of 35 that are the same 5 merged, 25 asked about, 5 missed; of 44 others 2 asked about."""
-    counted = Counter((pair.same, one.verdict) for pair, one in judged().items())
-    found_out = counted[True, "same"] + counted[True, "ask"]
+    counts = Counter((pair.same, result.verdict) for pair, result in compare_pairs().items())
+    found_out = counts[True, "same"] + counts[True, "ask"]
     assert found_out >= 30
-    assert counted[False, "ask"] <= 2
-    assert found_out / (found_out + counted[True, "other"]) >= 0.85
+    assert counts[False, "ask"] <= 2
+    assert found_out / (found_out + counts[True, "other"]) >= 0.85
 
 
 @each_row("latin", ["Yiyang", "yi yang", "Yi-Yang", "Yìyáng", "Huang Yiyang", "Yiyang Huang", "HUANG YI YANG"])
@@ -146,8 +146,8 @@ def test_two_scripts_alone_speak_for_nobody_with_another_relation(
 ) -> None:
     text = "安娜和{}合租，住在大学旁边的老房子里，每天一起做饭。"
     stefan, fang = (
-        replace(profile([name], text.format(name)), relation=known)
-        for name, known in (("Stefan", relation), ("方蕾", other_relation))
+        replace(profile([name], text.format(name)), relation=its_relation)
+        for name, its_relation in (("Stefan", relation), ("方蕾", other_relation))
     )
     assert likeness(stefan, fang, TALKING).verdict == verdict
 
@@ -156,7 +156,7 @@ def test_likeness_goes_both_ways() -> None:
     for pair in PAIRS[::5]:
         swapped = Pair(pair.language, pair.same, pair.kind, pair.other, pair.in_other, pair.one, pair.in_one,
                        pair.with_other, pair.with_one)  # fmt: skip
-        assert found(pair) == found(swapped)
+        assert compare(pair) == compare(swapped)
 
 
 def test_kinds_that_exclude_each_other_are_not_compared() -> None:
@@ -168,12 +168,12 @@ def test_kinds_that_exclude_each_other_are_not_compared() -> None:
 def test_of_several_who_bear_a_name_company_and_memories_tell_who_is_meant() -> None:
     lawyer = profile(["张伟"], "张伟是Ana的大学同学，和李梅在北京开律师事务所。", company=["李梅"])
     neighbour = profile(["张伟"], "张伟是Ana楼下的邻居，养了很多花。")
-    said = "张伟和李梅在北京开的律师事务所，是Ana大学同学里最早的。"
+    text = "张伟和李梅在北京开的律师事务所，是Ana大学同学里最早的。"
     bearers = {1: lawyer, 2: neighbour}
-    assert nearest_bearer(profile(["张伟"], said, company=["李梅"]), bearers, TALKING) == 1
-    assert nearest_bearer(profile(["张伟"], said), bearers, TALKING) is None
+    assert nearest_bearer(profile(["张伟"], text, company=["李梅"]), bearers, TALKING) == 1
+    assert nearest_bearer(profile(["张伟"], text), bearers, TALKING) is None
     assert nearest_bearer(profile(["张伟"], "张伟打来电话。", company=["李梅"]), bearers, TALKING) is None
-    assert nearest_bearer(profile(["张伟"], said, company=["李梅"]), {1: lawyer, 2: lawyer}, TALKING) is None
+    assert nearest_bearer(profile(["张伟"], text, company=["李梅"]), {1: lawyer, 2: lawyer}, TALKING) is None
 
 
 def test_where_two_are_as_likely_nobody_is_taken_for_either() -> None:

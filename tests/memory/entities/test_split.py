@@ -1,4 +1,4 @@
-"""Of one that were two all along, two are made; and they stay two."""
+"""Splitting an entity that was two people; and the two stay apart."""
 
 import random
 from typing import Any
@@ -73,38 +73,40 @@ def test_what_would_leave_one_with_nothing_is_no_split(aliases: set[int], mentio
 
 @given(data=st.data())
 def test_after_a_split_every_memory_names_whom_it_is_of(data: Any) -> None:
-    called = dict(enumerate(data.draw(st.lists(st.sampled_from(["Scott", "黄逸扬", "Yang", "逸扬"]), unique=True))))
+    names_by_key = dict(
+        enumerate(data.draw(st.lists(st.sampled_from(["Scott", "黄逸扬", "Yang", "逸扬"]), unique=True)))
+    )
     words = st.lists(st.sampled_from(["Scott", "黄逸扬", "Yang", "逸扬"]), min_size=1, max_size=3)
-    texts = {key: " / ".join(said) for key, said in enumerate(data.draw(st.lists(words, max_size=6)))}
-    texts = {key: text for key, text in texts.items() if any(occurs(name, text) for name in called.values())}
-    aliases = data.draw(st.sets(st.sampled_from(sorted(called)))) if called else set()
+    texts = {key: " / ".join(name_list) for key, name_list in enumerate(data.draw(st.lists(words, max_size=6)))}
+    texts = {key: text for key, text in texts.items() if any(occurs(name, text) for name in names_by_key.values())}
+    aliases = data.draw(st.sets(st.sampled_from(sorted(names_by_key)))) if names_by_key else set()
     mentions = data.draw(st.sets(st.sampled_from(sorted(texts)))) if texts else set()
     try:
-        found = division_of(called, texts, aliases, mentions)
+        result = division_of(names_by_key, texts, aliases, mentions)
     except NotSplit:
         return
-    mine = {called[key] for key in called.keys() - found.moved_names}
-    theirs = {called[key] for key in found.moved_names | found.shared_names}
-    staying = texts.keys() - found.moved_memories
-    going = found.moved_memories | found.shared_memories
+    mine = {names_by_key[key] for key in names_by_key.keys() - result.moved_names}
+    theirs = {names_by_key[key] for key in result.moved_names | result.shared_names}
+    staying = texts.keys() - result.moved_memories
+    going = result.moved_memories | result.shared_memories
     assert mine
     assert theirs
     assert staying
     assert going
     assert all(any(occurs(name, texts[key]) for name in mine) for key in staying)
     assert all(any(occurs(name, texts[key]) for name in theirs) for key in going)
-    assert mentions <= found.moved_memories
+    assert mentions <= result.moved_memories
 
 
 @pytest.fixture
 def scott(mira: Persona) -> Entity:
-    made = entity(mira, "Scott", "黄逸扬", kind="person")
+    person = entity(mira, "Scott", "黄逸扬", kind="person")
     for text in MEMORIES.values():
-        made.mentions.create(node=node(mira, text))
-    return made
+        person.mentions.create(node=node(mira, text))
+    return person
 
 
-def mentioned(of: Entity) -> set[str]:
+def mentioned_texts(of: Entity) -> set[str]:
     return set(of.mentions.values_list("node__description", flat=True))
 
 
@@ -113,57 +115,65 @@ def keys(of: Entity, *names: str) -> list[int]:
 
 
 def test_two_are_made_and_kept_apart(scott: Entity, ana: User) -> None:
-    made = split(scott, keys(scott, "黄逸扬"), [], ana, NOW)
-    assert (made.canonical_name, made.kind, made.status, names(made)) == ("黄逸扬", "person", "confirmed", ["黄逸扬"])
-    assert mentioned(made) == {"黄逸扬 called.", "黄逸扬 and Scott ate."}
-    assert (names(scott), mentioned(scott)) == (["Scott"], {"Scott came.", "黄逸扬 and Scott ate.", "Scott left."})
+    other = split(scott, keys(scott, "黄逸扬"), [], ana, NOW)
+    assert (other.canonical_name, other.kind, other.status, names(other)) == (
+        "黄逸扬",
+        "person",
+        "confirmed",
+        ["黄逸扬"],
+    )
+    assert mentioned_texts(other) == {"黄逸扬 called.", "黄逸扬 and Scott ate."}
+    assert (names(scott), mentioned_texts(scott)) == (
+        ["Scott"],
+        {"Scott came.", "黄逸扬 and Scott ate.", "Scott left."},
+    )
     proposal = MergeProposal.objects.get()
     assert (proposal.status, proposal.decided_by, proposal.reasons) == ("kept_apart", ana, ["split"])
-    told = OutboxEvent.objects.get(name="memory.entity.split")
-    assert told.data == {"entity_id": str(scott.uuid), "made_entity_id": str(made.uuid)}
+    outbox_event = OutboxEvent.objects.get(name="memory.entity.split")
+    assert outbox_event.data == {"entity_id": str(scott.uuid), "made_entity_id": str(other.uuid)}
 
 
 def test_without_its_first_name_it_goes_by_the_next(scott: Entity) -> None:
-    made = split(scott, keys(scott, "Scott"), [], None, NOW)
+    other = split(scott, keys(scott, "Scott"), [], None, NOW)
     scott.refresh_from_db()
-    assert (made.canonical_name, scott.canonical_name) == ("Scott", "黄逸扬")
+    assert (other.canonical_name, scott.canonical_name) == ("Scott", "黄逸扬")
 
 
 def test_two_of_one_name_are_told_apart_by_their_memories(scott: Entity) -> None:
-    left = scott.mentions.get(node__description="Scott left.")
-    made = split(scott, [], [left.pk], None, NOW)
-    assert (names(made), mentioned(made)) == (["Scott"], {"Scott left."})
-    assert "Scott left." not in mentioned(scott)
+    mention = scott.mentions.get(node__description="Scott left.")
+    other = split(scott, [], [mention.pk], None, NOW)
+    assert (names(other), mentioned_texts(other)) == (["Scott"], {"Scott left."})
+    assert "Scott left." not in mentioned_texts(scott)
 
 
 def test_the_next_talk_finds_the_right_one(mira: Persona, scott: Entity) -> None:
-    made = split(scott, keys(scott, "黄逸扬"), [], None, NOW)
-    for name, meant in (("Scott", scott), ("黄逸扬", made)):
-        told = node(mira, f"{name} 回来了")
-        profile = Profile([name], "person", [told.description], np.eye(1, 384, dtype=np.float32))
-        found = resolve(mira, MentionedName([name], "person", [told], profile), candidates_for(mira, [profile]))
-        assert found is not None
-        assert found.entity == meant
+    other = split(scott, keys(scott, "黄逸扬"), [], None, NOW)
+    for name, expected in (("Scott", scott), ("黄逸扬", other)):
+        memory = node(mira, f"{name} 回来了")
+        profile = Profile([name], "person", [memory.description], np.eye(1, 384, dtype=np.float32))
+        resolved = resolve(mira, MentionedName([name], "person", [memory], profile), candidates_for(mira, [profile]))
+        assert resolved is not None
+        assert resolved.entity == expected
     assert not MergeProposal.objects.open().exists()
 
 
 def test_who_was_split_is_never_asked_about_again(mira: Persona, scott: Entity) -> None:
-    made = split(scott, keys(scott, "黄逸扬"), [], None, NOW)
+    other = split(scott, keys(scott, "黄逸扬"), [], None, NOW)
     third = entity(mira, "Yang", status="uncertain")
-    asked = merge.propose(mira, made, third, 0.7, ["shared_name"])
-    merge.merge(asked, None, NOW)  # who is one with the one is kept apart from the other
-    told = node(mira, "Scott alias 黄逸扬 is here.")
-    resolve(mira, MentionedName(["Scott", "黄逸扬"], "person", [told]))
+    proposal = merge.propose(mira, other, third, 0.7, ["shared_name"])
+    merge.merge(proposal, None, NOW)  # who is one with the one is kept apart from the other
+    memory = node(mira, "Scott alias 黄逸扬 is here.")
+    resolve(mira, MentionedName(["Scott", "黄逸扬"], "person", [memory]))
     assert clarify.settle(mira, "Scott", "黄逸扬", True, NOW) == "nothing"
-    assert merge.propose(mira, scott, made, 1.0, ["same_name"]).status == "kept_apart"
+    assert merge.propose(mira, scott, other, 1.0, ["same_name"]).status == "kept_apart"
     assert not MergeProposal.objects.open().exists()
 
 
 def test_they_can_be_made_one_again(scott: Entity) -> None:
-    before = mentioned(scott), set(names(scott))
-    made = split(scott, keys(scott, "黄逸扬"), [], None, NOW)
-    merge.merge_pair(made, scott, None, NOW)
-    assert (mentioned(scott), set(names(scott))) == before
+    before = mentioned_texts(scott), set(names(scott))
+    other = split(scott, keys(scott, "黄逸扬"), [], None, NOW)
+    merge.merge_pair(other, scott, None, NOW)
+    assert (mentioned_texts(scott), set(names(scott))) == before
 
 
 def test_a_merge_before_a_split_can_still_be_undone(mira: Persona, scott: Entity) -> None:
@@ -171,23 +181,23 @@ def test_a_merge_before_a_split_can_still_be_undone(mira: Persona, scott: Entity
     for text in ("Yang sings.", "Yangyang dances."):
         yang.mentions.create(node=node(mira, text))
     merged = merge.merge_pair(scott, yang, None, NOW)
-    made = split(scott, keys(scott, "Yangyang"), [], None, NOW)
+    other = split(scott, keys(scott, "Yangyang"), [], None, NOW)
     assert merge.undo(merged, None, NOW)
-    assert [(names(one), mentioned(one)) for one in (yang, made)] == [
+    assert [(names(entity), mentioned_texts(entity)) for entity in (yang, other)] == [
         (["Yang"], {"Yang sings."}),
         (["Yangyang"], {"Yangyang dances."}),
     ]
-    assert set(MEMORIES.values()) == mentioned(scott)
+    assert set(MEMORIES.values()) == mentioned_texts(scott)
 
 
 def test_who_was_split_off_whole_is_gone_when_the_merge_is_undone(mira: Persona, scott: Entity) -> None:
     yang = entity(mira, "Yang")
     yang.mentions.create(node=node(mira, "Yang sings."))
     merged = merge.merge_pair(scott, yang, None, NOW)
-    made = split(scott, keys(scott, "Yang"), [], None, NOW)
+    other = split(scott, keys(scott, "Yang"), [], None, NOW)
     assert merge.undo(merged, None, NOW)
     assert not Entity.objects.filter(pk=yang.pk).exists()
-    assert set(mira.entities.all()) == {scott, made}
+    assert set(mira.entities.all()) == {scott, other}
 
 
 def test_whoever_lives_on_in_another_is_not_split(mira: Persona, scott: Entity) -> None:
@@ -203,21 +213,23 @@ def test_whatever_is_split_every_mention_is_literal_and_nobody_is_without_one(mi
     dice = random.Random(seed)
     pool = ["Scott", "黄逸扬", "Yang", "逸扬"]
     with transaction.atomic():
-        one = entity(mira, *dice.sample(pool, dice.randint(1, 4)))
+        person = entity(mira, *dice.sample(pool, dice.randint(1, 4)))
         for _ in range(dice.randint(2, 6)):
-            text = " / ".join(dice.sample(names(one), dice.randint(1, len(names(one)))))
-            one.mentions.create(node=node(mira, text))
-        every = set(one.mentions.values_list("node", flat=True))
+            text = " / ".join(dice.sample(names(person), dice.randint(1, len(names(person)))))
+            person.mentions.create(node=node(mira, text))
+        every = set(person.mentions.values_list("node", flat=True))
         for _ in range(3):
-            chosen = dice.choice(list(mira.entities.all()))
-            some = [list(rows.values_list("pk", flat=True)) for rows in (chosen.aliases, chosen.mentions)]
+            entity_to_split = dice.choice(list(mira.entities.all()))
+            some = [
+                list(rows.values_list("pk", flat=True)) for rows in (entity_to_split.aliases, entity_to_split.mentions)
+            ]
             try:
-                split(chosen, *(dice.sample(own, dice.randint(0, len(own))) for own in some), None, NOW)
+                split(entity_to_split, *(dice.sample(own, dice.randint(0, len(own))) for own in some), None, NOW)
             except NotSplit:
                 continue
         assert set(Mention.objects.values_list("node", flat=True)) == every
-        for known in mira.entities.all():
-            assert known.mentions.exists()
-            assert known.canonical_name in names(known)
-            assert all(any(occurs(name, text) for name in names(known)) for text in mentioned(known))
+        for each_person in mira.entities.all():
+            assert each_person.mentions.exists()
+            assert each_person.canonical_name in names(each_person)
+            assert all(any(occurs(name, text) for name in names(each_person)) for text in mentioned_texts(each_person))
         transaction.set_rollback(True)

@@ -13,7 +13,7 @@ from chat.messages import receive_message
 from echovessel.audit.models import Look
 from memory.models import Entity, Evidence, MergeProposal
 from persona.models import Persona
-from tests.memory.entities.test_merge import asked, entity, names, node
+from tests.memory.entities.test_merge import entity, names, node, propose_merge
 from tests.memory.sessions import NOW
 
 REVIEW = "/admin/memory/mergeproposal/review/"
@@ -72,7 +72,7 @@ def test_two_stand_side_by_side_with_all_that_is_known_of_them(
     rosa = entity(mira, "Rosa")
     for memory in (painted, huang.nodes.get()):
         rosa.mentions.create(node=memory)
-    asked(scott, huang)
+    propose_merge(scott, huang)
     page = desk.get(REVIEW).content.decode()
     for text in (
         *("Scott", "Scotty", "黄逸扬", "A painter.", "Scotty hates rain.", "he told me", "Rosa", "similar memories"),
@@ -85,7 +85,7 @@ def test_the_next_pair_comes_after_a_decision_and_the_last_can_be_taken_back(
     desk: Client, mira: Persona, scott: Entity, huang: Entity
 ) -> None:
     rosa = entity(mira, "Rosa", status="uncertain")
-    first, second = asked(scott, huang), asked(scott, rosa)
+    first, second = propose_merge(scott, huang), propose_merge(scott, rosa)
     page = desk.get(REVIEW).content.decode()
     assert "“Scott” and “Rosa”" in page
     page = decide(desk, "keep_apart", second)
@@ -102,7 +102,7 @@ def test_the_next_pair_comes_after_a_decision_and_the_last_can_be_taken_back(
 
 
 def test_pairs_can_be_skipped_and_gone_back_to(desk: Client, mira: Persona, scott: Entity, huang: Entity) -> None:
-    first, second = asked(scott, huang), asked(scott, entity(mira, "Rosa"))
+    first, second = propose_merge(scott, huang), propose_merge(scott, entity(mira, "Rosa"))
     assert "“Scott” and “黄逸扬”" in desk.get(REVIEW, {"after": second.pk}).content.decode()
     assert "No more pairs in this direction" in desk.get(REVIEW, {"after": first.pk}).content.decode()
     assert "“Scott” and “Rosa”" in desk.get(REVIEW, {"before": first.pk}).content.decode()
@@ -112,7 +112,7 @@ def test_pairs_can_be_skipped_and_gone_back_to(desk: Client, mira: Persona, scot
 
 
 def test_who_comes_second_is_told(desk: Client, mira: Persona, scott: Entity, huang: Entity) -> None:
-    first, second = asked(scott, huang), asked(scott, entity(mira, "Rosa"))
+    first, second = propose_merge(scott, huang), propose_merge(scott, entity(mira, "Rosa"))
     decide(desk, "merge", first)
     assert "has already decided this" in decide(desk, "merge", first)
     decide(desk, "merge", second)
@@ -122,7 +122,7 @@ def test_who_comes_second_is_told(desk: Client, mira: Persona, scott: Entity, hu
 
 
 def test_a_look_at_other_peoples_words_is_kept_once(desk: Client, scott: Entity, huang: Entity) -> None:
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     desk.get(REVIEW)
     look = Look.objects.get()
     assert (look.what, look.object_ids, look.persona_uuid) == (
@@ -134,7 +134,7 @@ def test_a_look_at_other_peoples_words_is_kept_once(desk: Client, scott: Entity,
 
 def test_who_may_not_read_words_sees_none(staff: Callable[..., Client], scott: Entity, huang: Entity) -> None:
     desk = staff("view_mergeproposal", "change_mergeproposal", "view_entity", "change_entity")
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     pages = [
         desk.get(address).content.decode()
         for address in (
@@ -153,7 +153,7 @@ def test_who_may_not_read_words_sees_none(staff: Callable[..., Client], scott: E
 
 def test_who_may_only_look_decides_nothing(staff: Callable[..., Client], scott: Entity, huang: Entity) -> None:
     desk = staff("view_mergeproposal", "view_entity", "read_words")
-    proposal = asked(scott, huang)
+    proposal = propose_merge(scott, huang)
     page = desk.get(REVIEW).content.decode()
     assert 'data-testid="skip"' in page
     assert 'data-testid="merge"' not in page
@@ -196,7 +196,7 @@ def test_two_are_made_of_one_on_its_page(desk: Client, mira: Persona, scott: Ent
 def test_names_with_markup_are_inert(desk: Client, mira: Persona, scott: Entity) -> None:
     other = entity(mira, TAGGED, description=TAGGED, described_by="person")
     add_memories(other, TAGGED)
-    proposal = asked(scott, other)
+    proposal = propose_merge(scott, other)
     for address in (REVIEW, f"/admin/memory/entity/{other.pk}/change/", "/admin/memory/mergeproposal/"):
         page = desk.get(address).content.decode()
         assert TAGGED not in page
@@ -205,7 +205,7 @@ def test_names_with_markup_are_inert(desk: Client, mira: Persona, scott: Entity)
 
 
 def test_names_are_found_by_who_may_read_them(desk: Client, scott: Entity, huang: Entity, otto: Persona) -> None:
-    asked(scott, huang)
+    propose_merge(scott, huang)
     page = desk.get("/admin/memory/entity/?q=scotty").content.decode()
     assert f"entity/{scott.pk}/" in page
     assert f"entity/{huang.pk}/" not in page
@@ -216,7 +216,7 @@ def test_names_are_found_by_who_may_read_them(desk: Client, scott: Entity, huang
 def test_a_review_asks_the_database_as_much_for_a_long_life_as_for_a_short_one(
     desk: Client, scott: Entity, huang: Entity, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    asked(scott, huang)
+    propose_merge(scott, huang)
     for more in (0, 30):
         for side in (scott, huang):
             add_memories(side, *(f"{side.canonical_name} came {number}." for number in range(more)))
