@@ -1,4 +1,4 @@
-"""A piece of a life, with its words in every place where words are kept: lines, replies, memories, what was concluded,
+"""A piece of a life with words in every place that can hold them: messages, memories, conclusions,
 names, summaries, notes, answers of models, events, logs."""
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ FORGOTTEN = (TOLD, "Ana's cat Milo died in Lisbon.", "She grieves for Milo.", "M
 
 @dataclass
 class Life:
-    """What the tests speak of."""
+    """The rows of this life that tests name."""
 
     persona: Persona
     talk: Session
@@ -60,29 +60,29 @@ class Life:
 
 
 def lived(persona: Persona) -> Life:
-    """All of it."""
-    told = say(persona, TOLD, f"You told me: {TOLD}")
+    """Create a life with every kind of row that can hold words."""
+    message = say(persona, TOLD, f"You told me: {TOLD}")
     pottery_told = say(persona, "I started pottery with Nora and Tomek.", "How nice.", minutes=1)
-    talk = told.session
-    milo = node(persona, FORGOTTEN[1], talk, quoting(told), emotional_impact=-8)
-    ill = node(persona, FORGOTTEN[3], talk, quoting(told, 3, 11), superseded_by=milo, status="superseded")
-    pottery = node(persona, "Ana started pottery with Nora and Tomek.", talk, quoting(pottery_told))
+    session = message.session
+    milo = node(persona, FORGOTTEN[1], session, quoting(message), emotional_impact=-8)
+    ill = node(persona, FORGOTTEN[3], session, quoting(message, 3, 11), superseded_by=milo, status="superseded")
+    pottery = node(persona, "Ana started pottery with Nora and Tomek.", session, quoting(pottery_told))
     week = node(
-        persona, "Ana had a week of ends and beginnings.", talk, quoting(told, 0, 6), quoting(pottery_told, 0, 9)
+        persona, "Ana had a week of ends and beginnings.", session, quoting(message, 0, 6), quoting(pottery_told, 0, 9)
     )
-    grief = node(persona, FORGOTTEN[2], talk, kind="thought", on=[milo])
-    renewal = node(persona, "She answers a loss with something new.", talk, kind="thought", on=[milo, pottery])
-    _name(persona, milo, ill, pottery, grief)
-    close(talk, summary="Milo's death, and pottery.")
-    _remembered(talk, milo, told)
-    later = _later(persona, milo, told, pottery)
-    _noted_down(persona, talk, told, milo)
+    grief = node(persona, FORGOTTEN[2], session, kind="thought", on=[milo])
+    renewal = node(persona, "She answers a loss with something new.", session, kind="thought", on=[milo, pottery])
+    _add_entities(persona, milo, ill, pottery, grief)
+    close(session, summary="Milo's death, and pottery.")
+    _add_consolidation(session, milo, message)
+    later = _add_later_session(persona, milo, message, pottery)
+    _add_logs(persona, session, message, milo)
     persona.refresh_from_db()
-    return Life(persona, talk, later, told, pottery_told, milo, ill, pottery, week, grief, renewal)
+    return Life(persona, session, later, message, pottery_told, milo, ill, pottery, week, grief, renewal)
 
 
 def say(persona: Persona, text: str, reply: str, *, minutes: int = 0, xray: dict[str, Any] | None = None) -> Message:
-    """A line and the reply to it."""
+    """Receive a message and finish its turn with a reply."""
     now = NOW + timedelta(minutes=minutes)
     message = receive_message(persona, text, None, "web", now).message
     turn = turns.claim(persona.pk, now)
@@ -92,7 +92,7 @@ def say(persona: Persona, text: str, reply: str, *, minutes: int = 0, xray: dict
 
 
 def quoting(message: Message, start: int = 0, end: int | None = None) -> Evidence:
-    """The words of a line, for a memory to rest on."""
+    """Evidence for a memory: a quote of a message."""
     quote = message.content[start:end]
     return Evidence(message=message, quote=quote, start=start, end=start + len(quote))
 
@@ -100,21 +100,21 @@ def quoting(message: Message, start: int = 0, end: int | None = None) -> Evidenc
 def node(
     persona: Persona, description: str, session: Session, *evidence: Evidence, on: Any = (), **fields: Any
 ) -> ConceptNode:
-    """A memory that rests on words, or on other memories; with a vector of its own, that no model made."""
+    """A memory with evidence or with other memories as its filling, and a distinct vector that no model computed."""
     fields = {
         "kind": "event",
         "source": "reflection" if on else "extraction",
         "content_hash": description[:64],
     } | fields
-    made = ConceptNode.objects.create(
+    created = ConceptNode.objects.create(
         persona=persona, description=description, session=session, embedding_model=embedding.name(), **fields
     )
-    vectors.index([made], np.eye(1, embedding.DIMENSION, made.pk % embedding.DIMENSION, dtype=np.float32))
+    vectors.index([created], np.eye(1, embedding.DIMENSION, created.pk % embedding.DIMENSION, dtype=np.float32))
     for row in evidence:
-        row.node = made
+        row.node = created
         row.save()
-    Filling.objects.bulk_create([Filling(parent=made, child=child) for child in on])
-    return made
+    Filling.objects.bulk_create([Filling(parent=created, child=child) for child in on])
+    return created
 
 
 def close(session: Session, summary: str) -> None:
@@ -123,13 +123,15 @@ def close(session: Session, summary: str) -> None:
 
 
 def entity(persona: Persona, name: str, *nodes: ConceptNode, **fields: Any) -> Entity:
-    made = Entity.objects.create(persona=persona, canonical_name=name, **fields)
-    Alias.objects.create(entity=made, persona=persona, text=name, normalized=normalize_name(name))
-    Mention.objects.bulk_create([Mention(node=one, entity=made) for one in nodes])
-    return made
+    created = Entity.objects.create(persona=persona, canonical_name=name, **fields)
+    Alias.objects.create(entity=created, persona=persona, text=name, normalized=normalize_name(name))
+    Mention.objects.bulk_create([Mention(node=memory, entity=created) for memory in nodes])
+    return created
 
 
-def _name(persona: Persona, milo: ConceptNode, ill: ConceptNode, pottery: ConceptNode, grief: ConceptNode) -> None:
+def _add_entities(
+    persona: Persona, milo: ConceptNode, ill: ConceptNode, pottery: ConceptNode, grief: ConceptNode
+) -> None:
     cat = entity(persona, "Milo", milo, ill, grief, kind="pet")
     entity(persona, "Milou", kind="pet", status="merged", merged_into=cat)
     nora = entity(persona, "Nora", pottery, kind="person")
@@ -139,44 +141,50 @@ def _name(persona: Persona, milo: ConceptNode, ill: ConceptNode, pottery: Concep
     entity(persona, "Lisbon", milo, ill, studies, kind="place", **place)
 
 
-def _remembered(talk: Session, milo: ConceptNode, told: Message) -> None:
-    """What consolidation leaves beside memories."""
-    answer = extraction([event(milo.description, {"message_id": f"m{told.pk}", "quote": TOLD})])
-    Extraction.objects.create(session=talk, chunk=0, through=told.pk, answer=answer, dropped=1, applied_at=NOW)
-    mood.change(talk.persona, mood.Mood("sad for Milo", 3, "grieving"), talk.uuid, NOW)
+def _add_consolidation(session: Session, milo: ConceptNode, message: Message) -> None:
+    """The rows that consolidation leaves in addition to memories."""
+    answer = extraction([event(milo.description, {"message_id": f"m{message.pk}", "quote": TOLD})])
+    Extraction.objects.create(session=session, chunk=0, through=message.pk, answer=answer, dropped=1, applied_at=NOW)
+    mood.change(session.persona, mood.Mood("sad for Milo", 3, "grieving"), session.uuid, NOW)
     events.publish(
-        talk.persona.uuid,
+        session.persona.uuid,
         "memory.event.created",
         event_id=str(milo.uuid),
         description=milo.description,
         session_id=None,
     )
-    events.publish(talk.persona.uuid, "chat.session.boundary", closed_session_id=str(talk.uuid), summary=talk.summary)
+    events.publish(
+        session.persona.uuid, "chat.session.boundary", closed_session_id=str(session.uuid), summary=session.summary
+    )
     NodeVersion.objects.create(
         node=milo, version=1, description="Ana's cat Milo died in Porto.", emotional_impact=-8, edited_at=NOW
     )
     StagedVector.objects.create(node=milo, model="the next", embedding=b"\0" * 16)
-    CrisisFlag.objects.create(message=told, raised_at=NOW)
+    CrisisFlag.objects.create(message=message, raised_at=NOW)
 
 
-def _later(persona: Persona, milo: ConceptNode, told: Message, pottery: ConceptNode) -> Session:
-    """A talk in which it was recalled, that waits to be read, with an answer that was paid for already."""
-    chosen = {"id": str(milo.uuid), "layer": "L3", "messages": [str(told.uuid)]}
-    xray = {"recollections": {"chosen": [chosen], "candidates": [chosen, {"id": str(pottery.uuid)}]}}
-    line = say(persona, "How was my week?", "Hard: the cat, and Lisbon.", minutes=90, xray=xray)
-    Session.objects.filter(pk=line.session_id).update(status="closing")
+def _add_later_session(persona: Persona, milo: ConceptNode, message: Message, pottery: ConceptNode) -> Session:
+    """A session in which Milo was recalled; it waits for consolidation, and one reply of the model is stored."""
+    recollection = {"id": str(milo.uuid), "layer": "L3", "messages": [str(message.uuid)]}
+    xray = {"recollections": {"chosen": [recollection], "candidates": [recollection, {"id": str(pottery.uuid)}]}}
+    later_message = say(persona, "How was my week?", "Hard: the cat, and Lisbon.", minutes=90, xray=xray)
+    Session.objects.filter(pk=later_message.session_id).update(status="closing")
     ModelReply.objects.create(
-        persona=line.persona, session=line.session, step="extraction:1", number=0, text=f"It was about {TOLD}"
+        persona=later_message.persona,
+        session=later_message.session,
+        step="extraction:1",
+        number=0,
+        text=f"It was about {TOLD}",
     )
-    line.session.refresh_from_db()
-    return line.session
+    later_message.session.refresh_from_db()
+    return later_message.session
 
 
-def _noted_down(persona: Persona, talk: Session, told: Message, milo: ConceptNode) -> None:
-    """In the ledger, in the desk's log, and in the trace of a job that failed."""
-    assert told.turn
+def _add_logs(persona: Persona, session: Session, message: Message, milo: ConceptNode) -> None:
+    """Rows in the ledger of calls, in the log of the admin, and in the traceback of a failed job."""
+    assert message.turn
     LLMCall.objects.create(
-        owner=persona.owner, persona_uuid=persona.uuid, session_uuid=talk.uuid, turn_uuid=told.turn.uuid,
+        owner=persona.owner, persona_uuid=persona.uuid, session_uuid=session.uuid, turn_uuid=message.turn.uuid,
         purpose="chat", provider="offline", model="offline", outcome="ok",
     )  # fmt: skip
     LogEntry.objects.create(
@@ -185,6 +193,6 @@ def _noted_down(persona: Persona, talk: Session, told: Message, milo: ConceptNod
         object_id=str(milo.pk), object_repr=milo.description, action_flag=CHANGE,
     )  # fmt: skip
     Task.objects.create(
-        id=uuid4().hex, name="a job", func="memory.tasks.consolidate_session", args=(talk.pk,),
+        id=uuid4().hex, name="a job", func="memory.tasks.consolidate_session", args=(session.pk,),
         started=NOW, stopped=NOW, result=f"ValueError: {TOLD}", success=False,
     )  # fmt: skip

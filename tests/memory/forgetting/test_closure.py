@@ -1,4 +1,4 @@
-"""What goes, on small graphs drawn by hand and on any graph at all."""
+"""The dependency closure, on small graphs written by hand and on generated ones."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,71 +15,73 @@ def memories(**rests: tuple[set[int], set[int]]) -> dict[int, MemoryNode]:
     }
 
 
-def forgetting(graph: Graph, *chosen: int, choice: Choice = CASCADE, messages: tuple[int, ...] = ()) -> ForgetDecision:
-    return decide(graph, ForgetRequest(dict.fromkeys(chosen, "chosen"), dict.fromkeys(messages, "chosen")), choice)
+def decide_forgetting(
+    graph: Graph, *chosen_keys: int, choice: Choice = CASCADE, messages: tuple[int, ...] = ()
+) -> ForgetDecision:
+    return decide(graph, ForgetRequest(dict.fromkeys(chosen_keys, "chosen"), dict.fromkeys(messages, "chosen")), choice)
 
 
 def test_what_was_concluded_from_it_goes_however_many_steps_away() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=(set(), {1}), m3=(set(), {2}), m4=({9}, set())))
-    assert forgetting(graph, 1).memories == {1: "chosen", 2: "rests_on", 3: "rests_on"}
+    assert decide_forgetting(graph, 1).memories == {1: "chosen", 2: "rests_on", 3: "rests_on"}
 
 
 def test_with_orphan_what_has_other_ground_stays_and_what_has_none_goes() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({2}, set()), m3=(set(), {1}), m4=(set(), {1, 2})))
-    decision = forgetting(graph, 1, choice=ORPHAN)
+    decision = decide_forgetting(graph, 1, choice=ORPHAN)
     assert decision.memories == {1: "chosen", 3: "no_ground"}
     assert decision.staying == {4: "other_ground"}
 
 
 def test_ground_that_goes_itself_is_no_ground() -> None:
     graph = Graph(memories(m1=({1}, set()), m3=(set(), {1}), m4=(set(), {1, 3})))
-    assert set(forgetting(graph, 1, choice=ORPHAN).memories) == {1, 3, 4}
+    assert set(decide_forgetting(graph, 1, choice=ORPHAN).memories) == {1, 3, 4}
 
 
 def test_an_earlier_telling_goes_with_its_correction_and_not_the_other_way_round() -> None:
     graph = Graph({1: MemoryNode(frozenset({1}), superseded_by=2), 2: MemoryNode(frozenset({2}))})
-    assert forgetting(graph, 2, choice=ORPHAN).memories == {2: "chosen", 1: "earlier"}
-    assert forgetting(graph, 2).messages.keys() == {1, 2}
-    assert forgetting(graph, 1).memories == {1: "chosen"}
+    assert decide_forgetting(graph, 2, choice=ORPHAN).memories == {2: "chosen", 1: "earlier"}
+    assert decide_forgetting(graph, 2).messages.keys() == {1, 2}
+    assert decide_forgetting(graph, 1).memories == {1: "chosen"}
 
 
 def test_what_was_left_of_a_memory_goes_with_it_and_not_the_other_way_round() -> None:
     graph = Graph({1: MemoryNode(frozenset({1})), 2: MemoryNode(frozenset({1}), remainder_of=frozenset({1}))})
     for choice in (CASCADE, ORPHAN, REVERT_IMPORT):
-        assert forgetting(graph, 1, choice=choice).memories == {1: "chosen", 2: "rests_on"}
-    assert forgetting(graph, 2, choice=ORPHAN).memories == {2: "chosen"}
+        assert decide_forgetting(graph, 1, choice=choice).memories == {1: "chosen", 2: "rests_on"}
+    assert decide_forgetting(graph, 2, choice=ORPHAN).memories == {2: "chosen"}
 
 
 def test_a_line_that_two_memories_share_goes_with_cascade_and_is_put_away_with_orphan() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1, 2}, set())))
-    cascade, orphan = forgetting(graph, 1), forgetting(graph, 1, choice=ORPHAN)
+    cascade, orphan = decide_forgetting(graph, 1), decide_forgetting(graph, 1, choice=ORPHAN)
     assert (cascade.memories, cascade.messages) == ({1: "chosen", 2: "same_lines"}, {1: "words_of"})
     assert (orphan.memories, orphan.messages, orphan.withheld) == ({1: "chosen"}, {}, {1: "still_needed"})
 
 
 def test_what_goes_only_for_a_shared_line_takes_no_further_lines_with_it() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1, 2}, set()), m3=({2}, set())))
-    decision = forgetting(graph, 1)
+    decision = decide_forgetting(graph, 1)
     assert set(decision.memories) == {1, 2}
     assert set(decision.messages) == {1}
 
 
 def test_with_withhold_nothing_is_deleted_under_another_memory() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1}, set())))
-    decision = forgetting(graph, 1, choice=Choice("cascade", "withhold"))
+    decision = decide_forgetting(graph, 1, choice=Choice("cascade", "withhold"))
     assert (decision.memories, decision.messages, decision.withheld) == ({1: "chosen"}, {}, {1: "put_away"})
 
 
 def test_a_chosen_line_goes_in_any_case_and_its_memory_stays_by_another_line_alone() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1, 2}, set())))
-    cascade, orphan = forgetting(graph, messages=(1,)), forgetting(graph, messages=(1,), choice=ORPHAN)
+    cascade, orphan = decide_forgetting(graph, messages=(1,)), decide_forgetting(graph, messages=(1,), choice=ORPHAN)
     assert (set(cascade.memories), set(cascade.messages)) == ({1, 2}, {1})
     assert (orphan.memories, orphan.staying, set(orphan.messages)) == ({1: "no_ground"}, {2: "other_ground"}, {1})
 
 
 def test_a_single_memory_may_stay_against_cascade() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({2}, set()), m3=(set(), {1, 2}), m4=(set(), {1, 2})))
-    decision = forgetting(graph, 1, choice=Choice(staying=frozenset({3})))
+    decision = decide_forgetting(graph, 1, choice=Choice(staying=frozenset({3})))
     assert set(decision.memories) == {1, 4}
     assert decision.staying == {3: "other_ground"}
 
@@ -92,9 +94,9 @@ def test_a_reply_shares_the_fate_of_the_line_it_replied_to() -> None:
         4: GraphMessage(8, is_reply=True),
     }
     graph = Graph(memories(m1=({1}, set()), m2=({1}, set())), messages)
-    assert forgetting(graph, 1).messages == {1: "words_of", 2: "reply"}
-    assert forgetting(graph, 1, choice=ORPHAN).withheld == {1: "still_needed", 2: "still_needed"}
-    assert set(forgetting(graph, messages=(3,), choice=Choice("cascade", "withhold")).messages) == {3, 4}
+    assert decide_forgetting(graph, 1).messages == {1: "words_of", 2: "reply"}
+    assert decide_forgetting(graph, 1, choice=ORPHAN).withheld == {1: "still_needed", 2: "still_needed"}
+    assert set(decide_forgetting(graph, messages=(3,), choice=Choice("cascade", "withhold")).messages) == {3, 4}
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
@@ -103,14 +105,14 @@ PLACES = st.integers(1, 8)
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
-    """Memories that rest on lines and on older memories, as they do."""
-    found = {}
+    """Graphs of memories with messages and older memories as their grounds."""
+    nodes = {}
     for pk in range(1, draw(st.integers(1, 8)) + 1):
         quoted = draw(st.frozensets(PLACES, max_size=3))
         filling = draw(st.frozensets(st.integers(1, pk - 1), max_size=3)) if pk > 1 else frozenset()
-        found[pk] = MemoryNode(quoted, filling, draw(st.none() | st.integers(pk + 1, 9)))
+        nodes[pk] = MemoryNode(quoted, filling, draw(st.none() | st.integers(pk + 1, 9)))
     turns = draw(st.dictionaries(PLACES, st.builds(GraphMessage, st.none() | st.integers(1, 4), st.booleans())))
-    return Graph(found, turns)
+    return Graph(nodes, turns)
 
 
 ASKED = st.builds(
@@ -148,7 +150,9 @@ def test_whatever_had_ground_and_stays_has_ground(graph: Graph, request: ForgetR
 @given(graphs(), ASKED, CHOICES)
 def test_only_a_chosen_line_is_deleted_under_what_stays(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     decision = decide(graph, request, choice)
-    quoted = {line for pk, memory in graph.memories.items() if pk not in decision.memories for line in memory.messages}
+    quoted = {
+        message for pk, memory in graph.memories.items() if pk not in decision.memories for message in memory.messages
+    }
     assert quoted & decision.messages.keys() <= request.messages.keys()
 
 
@@ -172,20 +176,20 @@ def test_what_is_reverted_takes_less_along_than_what_is_forgotten(graph: Graph, 
 @given(graphs(), ASKED, CHOICES)
 def test_what_is_left_has_nothing_more_to_forget(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     decision = decide(graph, request, choice)
-    left = {
+    remaining = {
         pk: MemoryNode(
             memory.messages - decision.messages.keys(), memory.filling - decision.memories.keys(), memory.superseded_by
         )
         for pk, memory in graph.memories.items()
         if pk not in decision.memories
     }
-    again = decide(Graph(left, graph.messages), ForgetRequest(request.memories), choice)
+    again = decide(Graph(remaining, graph.messages), ForgetRequest(request.memories), choice)
     assert not again.memories
     assert not again.messages
 
 
 @given(graphs(), ASKED, CHOICES)
 def test_the_more_is_known_the_more_goes(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
-    known = {pk: memory for pk, memory in graph.memories.items() if pk % 2}
-    part = decide(Graph(known, graph.messages), request, choice)
+    known_memories = {pk: memory for pk, memory in graph.memories.items() if pk % 2}
+    part = decide(Graph(known_memories, graph.messages), request, choice)
     assert part.memories.keys() <= decide(graph, request, choice).memories.keys()

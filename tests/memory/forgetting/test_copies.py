@@ -1,4 +1,4 @@
-"""Copies in talks from which nothing goes: a model that was shown a memory may have said it there."""
+"""Copies in sessions that lose no message: a model that was shown a memory may have repeated it there."""
 
 from datetime import timedelta
 from typing import Any
@@ -30,27 +30,29 @@ LATER = NOW + timedelta(hours=9)
 
 
 @pytest.fixture
-def told(mira: Persona) -> Message:
-    """What is to be forgotten was said in a talk that is over."""
+def milo_message(mira: Persona) -> Message:
+    """The message to be forgotten, in a closed session."""
     message = say(mira, TOLD, "I am sorry.")
     close(message.session, summary="")
     return message
 
 
 @pytest.fixture
-def milo(told: Message) -> ConceptNode:
-    return node(told.persona, KNOWN, told.session, quoting(told), content_hash=content_hash(KNOWN))
+def milo(milo_message: Message) -> ConceptNode:
+    return node(
+        milo_message.persona, KNOWN, milo_message.session, quoting(milo_message), content_hash=content_hash(KNOWN)
+    )
 
 
 @pytest.fixture
 def other(milo: ConceptNode) -> Session:
-    """Another talk, of which no line speaks of it."""
+    """Another session without a message about it."""
     return say(milo.persona, "How was the week?", "Fine.", minutes=600).session
 
 
-def forgotten(kind: Any, thing: Any) -> set[str]:
-    """Where it still stands after it was forgotten."""
-    receipt = forgetting.forget(plan([Target(kind, thing.pk)]), None, LATER)
+def forget_and_find(kind: Any, row: Any) -> set[str]:
+    """Forget it and return the places where its words still stand."""
+    receipt = forgetting.forget(plan([Target(kind, row.pk)]), None, LATER)
     assert receipt.counts
     return {hit.place for hit in verify.of_texts([TOLD, KNOWN])}
 
@@ -63,7 +65,7 @@ def test_what_she_wonders_in_the_same_words_goes_though_it_rests_on_something_el
     wonders = [f"Is it so that {KNOWN}", "Does Ana think of Milo, who died in Lisbon, at work?", "Does she like bread?"]
     for text in wonders:
         questions.keep(run.persona, text, [bakery], NOW, run)
-    assert forgotten("node", milo) == set()
+    assert forget_and_find("node", milo) == set()
     assert [question.text for question in Question.objects.all()] == wonders[2:]
 
 
@@ -72,7 +74,7 @@ def test_a_question_goes_with_whom_it_names(milo: ConceptNode, other: Session) -
     run = SlowCycleRun.objects.create(persona=milo.persona, reason="first", outcome="done", at=NOW)
     questions.keep(run.persona, "Would Milo have liked the smell of bread?", [bakery], NOW, run)
     cat = entity(milo.persona, "Milo", milo)
-    assert forgotten("entity", cat) == set()
+    assert forget_and_find("entity", cat) == set()
     assert not Question.objects.exists()
 
 
@@ -82,13 +84,13 @@ def test_what_a_model_said_of_it_in_a_talk_that_failed_goes(milo: ConceptNode, o
         persona=other.persona, session=other, step="reflection", number=0, text=f"It is about this: {KNOWN}"
     )
     Extraction.objects.create(session=other, chunk=0, through=1, answer=extraction([event(KNOWN)]))
-    assert forgotten("node", milo) == set()
+    assert forget_and_find("node", milo) == set()
     other.refresh_from_db()
     assert other.failure == "reflection: …"
 
 
 def test_what_a_model_said_of_it_in_a_talk_that_is_read_goes(milo: ConceptNode, other: Session) -> None:
-    kept = Extraction.objects.create(
+    own_extraction = Extraction.objects.create(
         session=other, chunk=0, through=1, applied_at=NOW, answer=extraction([event("Ana rested.")])
     )
     Extraction.objects.create(
@@ -101,9 +103,9 @@ def test_what_a_model_said_of_it_in_a_talk_that_is_read_goes(milo: ConceptNode, 
     close(other, summary=f"They spoke of this: {KNOWN}")
     runner.publish_boundary(other, trivial=False, failed=False)
     mood.change(milo.persona, mood.Mood("quiet", 3, KNOWN), other.uuid, NOW)
-    assert forgotten("node", milo) == set()
-    kept.refresh_from_db()
-    assert kept.answer["events"]
+    assert forget_and_find("node", milo) == set()
+    own_extraction.refresh_from_db()
+    assert own_extraction.answer["events"]
 
 
 def test_a_reply_that_broke_off_goes_from_the_stream_though_its_turn_was_done_again(
@@ -115,7 +117,7 @@ def test_a_reply_that_broke_off_goes_from_the_stream_though_its_turn_was_done_ag
     assert turn
     assert turns.fail(turn, "timeout", f"You told me: {KNOWN}", LATER)
     Turn.objects.filter(pk=turn.pk).update(status="done", partial="")
-    assert forgotten("node", milo) == set()
+    assert forget_and_find("node", milo) == set()
     assert OutboxEvent.objects.filter(name="chat.message.user_appended").exists()
 
 
@@ -125,19 +127,19 @@ def test_a_memory_of_the_same_words_goes_unless_it_is_of_another_day(milo: Conce
     ConceptNode.objects.filter(pk=milo.pk).update(**days[0])
     unproven = node(persona, KNOWN, other, status="quarantined", **same)
     another = node(persona, KNOWN, other, **same, **days[1])
-    assert ("echo", unproven.pk) in {(one.why, one.key) for one in plan([Target("node", milo.pk)]).going}
-    forgotten("node", milo)
+    assert ("echo", unproven.pk) in {(item.why, item.key) for item in plan([Target("node", milo.pk)]).going}
+    forget_and_find("node", milo)
     assert list(ConceptNode.objects.of(persona)) == [another]
 
 
 def test_a_chosen_line_goes_with_the_replies_that_say_it_again(
-    told: Message, milo: ConceptNode, other: Session
+    milo_message: Message, milo: ConceptNode, other: Session
 ) -> None:
     close(other, summary="")
     xray = {"recollections": {"chosen": [{"id": str(milo.uuid)}]}}
     say(milo.persona, "What did I tell you?", f"You told me: {TOLD}", minutes=700, xray=xray)
     say(milo.persona, "Tell me more.", "Poor cat, so far away in Lisbon.", minutes=701, xray=xray)
-    assert forgotten("message", told) == set()
+    assert forget_and_find("message", milo_message) == set()
     assert not Message.objects.filter(content__contains="Lisbon").exists()
 
 
@@ -148,21 +150,25 @@ def test_a_chosen_line_of_every_day_takes_no_other_with_it(mira: Persona) -> Non
     assert Message.objects.filter(pk=second.pk).exists()
 
 
-def test_somebody_called_like_a_common_word_takes_only_the_lines_that_call_them(mira: Persona, told: Message) -> None:
+def test_somebody_called_like_a_common_word_takes_only_the_lines_that_call_them(
+    mira: Persona, milo_message: Message
+) -> None:
     moved = say(mira, "My brother Will moved to Oslo.", "Oh.", minutes=600)
     market = say(mira, "I think they will close the market.", "A pity.", minutes=601)
     spoken = node(mira, "Ana's brother Will moved to Oslo.", moved.session, quoting(moved))
     will, milo = entity(mira, "Will", spoken, kind="person"), entity(mira, "Milo", spoken, kind="pet")
-    assert market.pk not in {one.key for one in plan([Target("entity", will.pk)]).going if one.kind == "message"}
-    named = say(mira, "saw milo again", "Who?", minutes=602)
-    assert named.pk in {one.key for one in plan([Target("entity", milo.pk)]).going if one.kind == "message"}
+    assert market.pk not in {item.key for item in plan([Target("entity", will.pk)]).going if item.kind == "message"}
+    message_naming_milo = say(mira, "saw milo again", "Who?", minutes=602)
+    assert message_naming_milo.pk in {
+        item.key for item in plan([Target("entity", milo.pk)]).going if item.kind == "message"
+    }
 
 
 @pytest.mark.django_db(transaction=True)
 def test_an_answer_is_kept_in_the_very_moment_in_which_the_talk_is_ours(
     other: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else a forgetting could come between, and an answer that was made of the words would outlive it."""
+    """Otherwise an answer that was generated from the words could be stored after they were forgotten."""
     Session.objects.filter(pk=other.pk).update(status="consolidating", holder="a worker")
     other.refresh_from_db()
     lease = Lease(other, lambda: NOW)

@@ -1,4 +1,4 @@
-"""Drafts of core blocks hold words of people a second time: they go with these, whatever was decided of them."""
+"""Drafts of core blocks quote messages: they are deleted with them, whatever was decided on the draft."""
 
 from datetime import timedelta
 from typing import Any
@@ -24,25 +24,25 @@ def life(mira: Persona) -> Life:
     return lived(mira)
 
 
-def proposed(life: Life, text: str, *words: Words, **fields: Any) -> CoreDraft:
+def propose_draft(life: Life, text: str, *words: Words, **fields: Any) -> CoreDraft:
     draft = drafts.propose(life.persona, "user", text, words, fields.get("import_uuid"), NOW)
     assert draft is not None
     return draft
 
 
-def of_line(message: Any, quote: str) -> Words:
+def quote_message(message: Any, quote: str) -> Words:
     return Words(quote, message.uuid, message.created_at)
 
 
-def forgotten(kind: Any, key: int, choice: Choice | None = None) -> Receipt:
-    chosen = [choice] if choice else []
-    planned = plan([Target(kind, key)], *chosen)
+def forget(kind: Any, key: int, choice: Choice | None = None) -> Receipt:
+    choices = [choice] if choice else []
+    planned = plan([Target(kind, key)], *choices)
     receipt = forgetting.forget(planned, None, LATER)
     assert receipt.counts == planned.counts
     return receipt
 
 
-def left() -> set[str]:
+def remaining_texts() -> set[str]:
     texts = set(CoreDraft.objects.values_list("text", flat=True))
     assert not DraftQuote.objects.filter(draft=None).exists()
     return texts
@@ -50,61 +50,65 @@ def left() -> set[str]:
 
 @pytest.mark.parametrize("status", ["open", "accepted", "rejected"])
 def test_a_forgotten_line_takes_the_drafts_that_rest_on_it(life: Life, status: str) -> None:
-    proposed(life, "Ana has cats.", of_line(life.told, "My cat"), of_line(life.pottery_told, "I started pottery"))
-    proposed(life, "Ana makes pots.", of_line(life.pottery_told, "I started pottery"))
+    propose_draft(
+        life, "Ana has cats.", quote_message(life.told, "My cat"), quote_message(life.pottery_told, "I started pottery")
+    )
+    propose_draft(life, "Ana makes pots.", quote_message(life.pottery_told, "I started pottery"))
     CoreDraft.objects.update(status=status)
-    receipt = forgotten("message", life.told.pk)
-    assert left() == {"Ana makes pots."}
+    receipt = forget("message", life.told.pk)
+    assert remaining_texts() == {"Ana makes pots."}
     assert DraftQuote.objects.count() == 1
     assert (receipt.counts["persona_coredraft"], receipt.counts["persona_draftquote"]) == (1, 2)
 
 
 def test_a_draft_goes_that_says_what_goes_though_it_rests_on_a_file(life: Life) -> None:
-    proposed(life, FORGOTTEN[1], Words("as it stands in a card", where="card, description"))
-    proposed(life, "She has a story.", Words(f"And then: {TOLD}", where="card, scenario"))
-    proposed(life, "Ana likes bread.", Words("bread", where="card, description"))
-    forgotten("node", life.milo.pk, Choice())
-    assert left() == {"Ana likes bread."}
+    propose_draft(life, FORGOTTEN[1], Words("as it stands in a card", where="card, description"))
+    propose_draft(life, "She has a story.", Words(f"And then: {TOLD}", where="card, scenario"))
+    propose_draft(life, "Ana likes bread.", Words("bread", where="card, description"))
+    forget("node", life.milo.pk, Choice())
+    assert remaining_texts() == {"Ana likes bread."}
     assert {hit.place for hit in verify.of_texts([TOLD, FORGOTTEN[1]])} == set()
 
 
 def test_a_draft_goes_with_whom_it_names(life: Life) -> None:
     ship = entity(life.persona, "Bellerophon", life.pottery)
-    proposed(life, "Ana sails on the Bellerophon.", Words("Bellerophon", where="memory 3"))
-    forgotten("entity", ship.pk)
-    assert left() == set()
+    propose_draft(life, "Ana sails on the Bellerophon.", Words("Bellerophon", where="memory 3"))
+    forget("entity", ship.pk)
+    assert remaining_texts() == set()
 
 
 def test_what_is_put_away_is_no_ground_for_a_draft_any_more(life: Life) -> None:
-    proposed(life, "Ana has cats.", of_line(life.told, "My cat"))
-    forgotten("node", life.milo.pk, Choice(messages="withhold"))
+    propose_draft(life, "Ana has cats.", quote_message(life.told, "My cat"))
+    forget("node", life.milo.pk, Choice(messages="withhold"))
     life.told.refresh_from_db()
     assert life.told.withheld
-    assert left() == set()
+    assert remaining_texts() == set()
     assert "drafts_of_lines_gone" not in broken_invariants(LATER)
 
 
 def test_what_a_person_accepted_is_the_persons(life: Life) -> None:
-    drafts.accept(proposed(life, "Ana has cats.", of_line(life.told, "My cat")), None, life.persona.owner, NOW)
-    forgotten("message", life.told.pk)
+    drafts.accept(
+        propose_draft(life, "Ana has cats.", quote_message(life.told, "My cat")), None, life.persona.owner, NOW
+    )
+    forget("message", life.told.pk)
     assert drafts.block_texts(life.persona)["user"].endswith("Ana has cats.")
 
 
 def test_a_forgotten_import_takes_its_drafts_even_where_it_brought_nothing_else(life: Life) -> None:
     run = ImportRun.objects.create(persona=life.persona, at=NOW)
-    proposed(life, "Ana is a nurse.", Words("a nurse", where="card, description"), import_uuid=run.uuid)
-    proposed(life, "Ana rows.", Words("rows", where="card, description"), import_uuid=uuid4())
-    forgotten("import", run.pk)
-    assert left() == {"Ana rows."}
+    propose_draft(life, "Ana is a nurse.", Words("a nurse", where="card, description"), import_uuid=run.uuid)
+    propose_draft(life, "Ana rows.", Words("rows", where="card, description"), import_uuid=uuid4())
+    forget("import", run.pk)
+    assert remaining_texts() == {"Ana rows."}
     assert not ImportRun.objects.filter(pk=run.pk).exists()
 
 
 @pytest.mark.parametrize("kind", ["persona", "owner"])
 def test_with_the_persona_and_with_the_owner_all_drafts_go(life: Life, otto: Persona, kind: str) -> None:
-    proposed(life, "Ana has cats.", of_line(life.told, "My cat"))
-    kept = drafts.propose(otto, "user", "Ben rows.", [Words("rows")], None, NOW)
-    receipt = forgotten(kind, life.persona.pk if kind == "persona" else life.persona.owner_id)
-    assert list(CoreDraft.objects.all()) == [kept]
+    propose_draft(life, "Ana has cats.", quote_message(life.told, "My cat"))
+    foreign_draft = drafts.propose(otto, "user", "Ben rows.", [Words("rows")], None, NOW)
+    receipt = forget(kind, life.persona.pk if kind == "persona" else life.persona.owner_id)
+    assert list(CoreDraft.objects.all()) == [foreign_draft]
     assert DraftQuote.objects.count() == 1
     assert (receipt.counts["persona_coredraft"], receipt.counts["persona_draftquote"]) == (1, 1)
 
@@ -114,19 +118,19 @@ def test_who_is_drafting_loses_the_import_when_something_is_forgotten(life: Life
         owner=life.persona.owner, persona=life.persona, status="drafting", file_name="x", file_size=1, created_at=NOW,
         holder="somebody", lease_until=LATER + timedelta(hours=1),
     )  # fmt: skip
-    forgotten("message", life.told.pk)
+    forget("message", life.told.pk)
     job.refresh_from_db()
     assert (job.holder, job.lease_until) == ("", None)
 
 
-# --- what must hold -------------------------------------------------------------------------------------------------
+# --- invariants -----------------------------------------------------------------------------------------------------
 def test_drafts_of_lines_that_are_gone_astray_or_of_others_are_found(life: Life, otto: Persona) -> None:
-    proposed(life, "Ana has cats.", of_line(life.told, "My cat"))
+    propose_draft(life, "Ana has cats.", quote_message(life.told, "My cat"))
     assert not {name for name in broken_invariants(LATER) if name.startswith("drafts_")}
-    proposed(life, "Ana rows.", Words("my cat", life.told.uuid), Words("gone", uuid4()))
-    drafts.propose(otto, "user", "Ben has cats.", [of_line(life.told, "My cat")], None, NOW)
-    found = broken_invariants(LATER)
-    assert {name: count for name, count in found.items() if name.startswith("drafts_")} == {
+    propose_draft(life, "Ana rows.", Words("my cat", life.told.uuid), Words("gone", uuid4()))
+    drafts.propose(otto, "user", "Ben has cats.", [quote_message(life.told, "My cat")], None, NOW)
+    counts = broken_invariants(LATER)
+    assert {name: count for name, count in counts.items() if name.startswith("drafts_")} == {
         "drafts_of_lines_gone": 1,
         "drafts_of_lines_of_others": 1,
         "drafts_out_of_place": 1,

@@ -1,4 +1,4 @@
-"""Echoes: which replies say again what is to be forgotten, and which only use some of its words."""
+"""Restatements: which replies repeat the forgotten words, and which only use some of them."""
 
 from memory.curation.restatements import Statement
 from tests.table import each_row

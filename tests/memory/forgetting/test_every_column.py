@@ -32,7 +32,7 @@ Place = tuple[text_columns.Model, str, TextColumn]
 
 @pytest.fixture
 def full(everything: Persona, client: Client) -> Persona:  # noqa: F811
-    """A persona with a row in every table that can hold words of hers or of her owner."""
+    """A persona with a row in every table that can hold words of the persona or the owner."""
     life = lived(everything)
     owner = everything.owner
     job = ImportJob.objects.filter(persona=everything).first()
@@ -48,9 +48,13 @@ def full(everything: Persona, client: Client) -> Persona:  # noqa: F811
     return everything
 
 
-def places() -> list[Place]:
-    """The columns that hold words as such: what is derived from them for an index is not written by hand."""
-    return [found for found in text_columns.declarations() if found[2].holds_words and found[2].form == "text"]
+def word_columns() -> list[Place]:
+    """The columns that hold text itself: index columns are derived from them and not written by hand."""
+    return [
+        declaration
+        for declaration in text_columns.declarations()
+        if declaration[2].holds_words and declaration[2].form == "text"
+    ]
 
 
 def secret_of(model: text_columns.Model, name: str) -> str:
@@ -60,11 +64,11 @@ def secret_of(model: text_columns.Model, name: str) -> str:
 
 
 def plant(persona: Persona) -> dict[str, str]:
-    """Write a secret of its own into one row of each column; the secrets by "table.column"."""
-    for model, name, _column in places():
+    """Write a distinct secret into one row of each column; return the secrets by "table.column"."""
+    for model, name, _column in word_columns():
         write_into(persona, model, name, secret_of(model, name))
     persona.refresh_from_db()
-    return {of(place): secret_of(*place[:2]) for place in places()}
+    return {label_of(place): secret_of(*place[:2]) for place in word_columns()}
 
 
 def write_into(persona: Persona, model: text_columns.Model, name: str, secret: str) -> None:
@@ -91,37 +95,39 @@ def write_into(persona: Persona, model: text_columns.Model, name: str, secret: s
     return None
 
 
-def seen(secrets: dict[str, str]) -> set[str]:
-    """Where verification finds any of the secrets."""
+def find_secrets(secrets: dict[str, str]) -> set[str]:
+    """The places where verification finds any of the secrets."""
     return {hit.place for hit in verify.of_texts(secrets.values())}
 
 
-def of(place: Place) -> str:
+def label_of(place: Place) -> str:
     return f"{place[0]._meta.db_table}.{place[1]}"
 
 
 def test_a_secret_in_any_column_is_seen_and_goes_with_the_persona_or_with_the_account(full: Persona) -> None:
     secrets = plant(full)
     in_bytes = {"memory_importpiece.content", "memory_photo.content", "persona_picture.content"}
-    assert secrets.keys() - seen(secrets) == in_bytes
+    assert secrets.keys() - find_secrets(secrets) == in_bytes
     archive = b"".join(write.archive_lines(full, NOW)).decode()
     archived = {place for place, secret in secrets.items() if secret in archive}
-    assert archived == {of(place) for place in places() if place[2].archived} - in_bytes
+    assert archived == {label_of(place) for place in word_columns() if place[2].archived} - in_bytes
     owner = full.owner
     forgetting.forget(plan([Target("persona", full.pk)]), None, NOW)
-    assert seen(secrets) == {of(place) for place in places() if place[2].on_forget is OnForget.ACCOUNTS}
+    assert find_secrets(secrets) == {
+        label_of(place) for place in word_columns() if place[2].on_forget is OnForget.ACCOUNTS
+    }
     forgetting.forget(plan([Target("owner", owner.pk)]), None, NOW)
-    assert seen(secrets) == set()
+    assert find_secrets(secrets) == set()
     assert not User.objects.exists()
 
 
 def test_words_that_are_forgotten_go_from_every_column_that_is_searched_for_them(full: Persona) -> None:
     milo = full.nodes.get(description__contains="Milo died in Lisbon.")
-    searched = [place for place in places() if place[2].found_by != "key"]
+    searched = [place for place in word_columns() if place[2].found_by != "key"]
     assert len(searched) >= 12
     for model, name, _column in searched:
         write_into(full, model, name, TOLD[: model._meta.get_field(name).max_length or 200])
     places_before = {hit.place for hit in verify.of_texts([TOLD])}
-    assert {of(place) for place in searched} <= places_before
+    assert {label_of(place) for place in searched} <= places_before
     forgetting.forget(plan([Target("node", milo.pk)]), None, NOW)
     assert {hit.place for hit in verify.of_texts([TOLD])} == set()

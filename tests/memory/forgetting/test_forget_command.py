@@ -1,4 +1,4 @@
-"""`manage.py forget`: it says what would go, does it only when told so and how, and prints the receipt."""
+"""`manage.py forget`: prints the plan, executes it only with `--yes` and a choice, and prints the receipt."""
 
 import json
 from io import StringIO
@@ -35,18 +35,18 @@ def run_json(life: Life, *options: str) -> Any:
 
 def test_the_plan_is_printed_and_nothing_is_done(life: Life) -> None:
     before = totals()
-    told = run(life, "--node", "n1", "--cascade", "--with-messages", "--plan")
-    assert TOLD in told
-    assert "A deleted memory came from these words." in told
+    output = run(life, "--node", "n1", "--cascade", "--with-messages", "--plan")
+    assert TOLD in output
+    assert "A deleted memory came from these words." in output
     assert totals() == before
 
 
 def test_the_plan_as_json_says_what_goes_what_stays_and_how_many(life: Life) -> None:
-    told = run_json(life, "--node", str(life.milo.uuid), "--orphan", "--keep-messages", "--plan")
+    output = run_json(life, "--node", str(life.milo.uuid), "--orphan", "--keep-messages", "--plan")
     planned = plan([Target("node", life.milo.pk)], forget.Choice("orphan", "withhold"))
-    assert told["counts"] == dict(planned.counts)
-    assert {one["id"] for one in told["staying"]} == {str(life.renewal.uuid)}
-    assert {one["kind"] for one in told["withheld"]} == {"message"}
+    assert output["counts"] == dict(planned.counts)
+    assert {item["id"] for item in output["staying"]} == {str(life.renewal.uuid)}
+    assert {item["kind"] for item in output["withheld"]} == {"message"}
 
 
 @pytest.mark.parametrize("options", [(), ("--cascade",), ("--with-messages",)])
@@ -58,31 +58,31 @@ def test_without_a_word_it_prints_the_plan_and_refuses(life: Life, options: tupl
 
 
 def test_mentions_are_listed_and_follow_what_is_said_of_them(life: Life) -> None:
-    line = say(life.persona, "I miss Milo.", "I know.", minutes=200)
+    message = say(life.persona, "I miss Milo.", "I know.", minutes=200)
     [mention] = run_json(life, "--node", "n1", "--with-messages", "--plan")["mentioned"]
-    assert (mention["id"], mention["role"], mention["mode"]) == (str(line.uuid), "user", "forget")
+    assert (mention["id"], mention["role"], mention["mode"]) == (str(message.uuid), "user", "forget")
     assert "I miss Milo.  (It contains a deleted name.)" in run(life, "--node", "n1", "--plan")
     for options, mode in (
         (("--mentions", "leave"), "leave"),
-        (("--mentions", "leave", "--withhold-mention", str(line.uuid)), "withhold"),
-        (("--leave-mention", str(line.uuid)), "leave"),
+        (("--mentions", "leave", "--withhold-mention", str(message.uuid)), "withhold"),
+        (("--leave-mention", str(message.uuid)), "leave"),
     ):
         [mention] = run_json(life, "--node", "n1", "--with-messages", *options, "--plan")["mentioned"]
         assert mention["mode"] == mode
     with pytest.raises(CommandError, match="no message"):
         run(life, "--node", "n1", "--leave-mention", "nothing", "--plan")
     with pytest.raises(CommandError, match="can be named only once"):
-        run(life, "--node", "n1", "--leave-mention", str(line.uuid), "--forget-mention", str(line.uuid), "--plan")
-    run(life, "--node", "n1", "--leave-mention", str(line.uuid), "--yes")
-    line.refresh_from_db()
-    assert not line.withheld
+        run(life, "--node", "n1", "--leave-mention", str(message.uuid), "--forget-mention", str(message.uuid), "--plan")
+    run(life, "--node", "n1", "--leave-mention", str(message.uuid), "--yes")
+    message.refresh_from_db()
+    assert not message.withheld
 
 
 def test_it_forgets_and_prints_the_receipt(life: Life) -> None:
-    told = run_json(life, "--node", "n1", "--session", str(life.later.uuid), "--cascade", "--with-messages", "--yes")
+    output = run_json(life, "--node", "n1", "--session", str(life.later.uuid), "--cascade", "--with-messages", "--yes")
     receipt = Receipt.objects.get()
-    assert (told["receipt"], told["counts"]) == (str(receipt.uuid), receipt.counts)
-    assert set(told["erased"]["session"]) == {str(life.later.uuid)}
+    assert (output["receipt"], output["counts"]) == (str(receipt.uuid), receipt.counts)
+    assert set(output["erased"]["session"]) == {str(life.later.uuid)}
     assert not ConceptNode.objects.filter(pk=life.milo.pk).exists()
 
 
@@ -110,8 +110,8 @@ def test_what_came_in_from_a_file_is_reverted_and_nothing_else_is(life: Life) ->
     assert "I was born in Porto." in run(life, *options, "--plan")
     with pytest.raises(CommandError, match="Only what came in from a file"):
         run(life, *options, "--session", str(session.uuid), "--yes")
-    told = run_json(life, *options, "--yes")
-    assert (told["choice"]["bury"], told["erased"]["session"]) == (False, [str(session.uuid)])
+    output = run_json(life, *options, "--yes")
+    assert (output["choice"]["bury"], output["erased"]["session"]) == (False, [str(session.uuid)])
     assert not Tombstone.objects.exists()
     with pytest.raises(CommandError, match="There is no import"):
         run(life, *options, "--yes")

@@ -1,4 +1,4 @@
-"""What goes is also mentioned in other messages: they are listed, each with a choice, and a name does not come back."""
+"""Other messages that mention forgotten content are listed, each with a choice, and a name does not come back."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,7 @@ from tests.memory.forgetting.totals import rows_of, totals, went
 pytestmark = pytest.mark.django_db
 
 
-def the(row: Any) -> Target:
+def target_of(row: Any) -> Target:
     kinds: dict[type, Any] = {Message: "message", ConceptNode: "node", Entity: "entity", Session: "session"}
     return Target(kinds[type(row)], row.pk)
 
@@ -29,8 +29,8 @@ def forget(*targets: Target, **choice: Any) -> Receipt:
     return forgetting.forget(plan(targets, Choice(**choice)), None, NOW)
 
 
-def listed(*targets: Target, **choice: Any) -> dict[str, tuple[str, str | None]]:
-    return {one.text: (one.why, one.mode) for one in plan(targets, Choice(**choice)).mentioned}
+def list_mentions(*targets: Target, **choice: Any) -> dict[str, tuple[str, str | None]]:
+    return {item.text: (item.why, item.mode) for item in plan(targets, Choice(**choice)).mentioned}
 
 
 def contents() -> set[str]:
@@ -43,24 +43,24 @@ def reply_to(message: Message) -> Message:
 
 @pytest.fixture
 def parrot(mira: Persona) -> ConceptNode:
-    """A memory of somebody with a name, and messages of two sessions in which the name is said again."""
-    told = say(mira, "My parrot Quetzal flew away on Sunday.", "Oh no. Quetzal sounded like a lovely bird!")
+    """A memory of an entity with a name, and messages of two sessions that repeat the name."""
+    message = say(mira, "My parrot Quetzal flew away on Sunday.", "Oh no. Quetzal sounded like a lovely bird!")
     say(mira, "What shall I have for dinner?", "Something warm, perhaps soup.", minutes=1)
     say(mira, "I still put out seeds for Quetzal.", "That is a kind habit.", minutes=2)
-    flew = node(mira, "Ana's parrot Quetzal flew away.", told.session, quoting(told))
+    flew = node(mira, "Ana's parrot Quetzal flew away.", message.session, quoting(message))
     entity(mira, "Quetzal", flew, kind="pet")
-    Session.objects.filter(pk=told.session_id).update(status="closed", summary="About dinner.")
+    Session.objects.filter(pk=message.session_id).update(status="closed", summary="About dinner.")
     say(mira, "Good morning!", "Good morning. Any news of Quetzal?", minutes=3_000)
     return flew
 
 
 def test_messages_that_say_a_name_that_goes_are_listed_and_go_along(parrot: ConceptNode) -> None:
-    assert listed(the(parrot)) == {
+    assert list_mentions(target_of(parrot)) == {
         "I still put out seeds for Quetzal.": ("names_it", "forget"),
         "Good morning. Any news of Quetzal?": ("names_it", "forget"),
     }
     before = totals()
-    receipt = forget(the(parrot))
+    receipt = forget(target_of(parrot))
     assert went(before) == rows_of(receipt.counts)
     assert contents() == {
         "What shall I have for dinner?",
@@ -73,9 +73,12 @@ def test_messages_that_say_a_name_that_goes_are_listed_and_go_along(parrot: Conc
 def test_each_can_be_withheld_or_left(parrot: ConceptNode) -> None:
     seeds = Message.objects.get(content__startswith="I still")
     news = Message.objects.get(content__endswith="news of Quetzal?")
-    chosen = frozenset({(seeds.pk, "withhold"), (news.pk, "leave")})
-    assert set(listed(the(parrot), mentions=chosen).values()) == {("names_it", "withhold"), ("names_it", "leave")}
-    forget(the(parrot), mentions=chosen)
+    mentions = frozenset({(seeds.pk, "withhold"), (news.pk, "leave")})
+    assert set(list_mentions(target_of(parrot), mentions=mentions).values()) == {
+        ("names_it", "withhold"),
+        ("names_it", "leave"),
+    }
+    forget(target_of(parrot), mentions=mentions)
     seeds.refresh_from_db()
     assert seeds.withheld
     assert reply_to(seeds).withheld
@@ -85,23 +88,23 @@ def test_each_can_be_withheld_or_left(parrot: ConceptNode) -> None:
 
 @pytest.mark.parametrize("other", ["leave", "withhold", "forget"])
 def test_all_others_follow_one_choice(parrot: ConceptNode, other: Any) -> None:
-    assert {mode for _why, mode in listed(the(parrot), other_mentions=other).values()} == {other}
+    assert {mode for _why, mode in list_mentions(target_of(parrot), other_mentions=other).values()} == {other}
 
 
 def test_with_withhold_nothing_of_the_name_reaches_a_prompt(parrot: ConceptNode) -> None:
-    forget(the(parrot), messages="withhold")
+    forget(target_of(parrot), messages="withhold")
     assert not Message.objects.shown_to_models().filter(content__contains="Quetzal").exists()
     assert Message.objects.filter(content__contains="Quetzal").count() == 4
 
 
 def test_a_memory_never_goes_with_a_mention_and_its_line_is_withheld(mira: Persona, parrot: ConceptNode) -> None:
-    line = say(mira, "On the day that Quetzal left I started to play the violin.", "A brave start.", minutes=4_000)
-    violin = node(mira, "Ana started to play the violin.", line.session, quoting(line, 26))
-    assert listed(the(parrot))[line.content] == ("names_it", "withhold")
-    forget(the(parrot))
+    message = say(mira, "On the day that Quetzal left I started to play the violin.", "A brave start.", minutes=4_000)
+    violin = node(mira, "Ana started to play the violin.", message.session, quoting(message, 26))
+    assert list_mentions(target_of(parrot))[message.content] == ("names_it", "withhold")
+    forget(target_of(parrot))
     assert ConceptNode.objects.filter(pk=violin.pk).exists()
-    line.refresh_from_db()
-    assert line.withheld
+    message.refresh_from_db()
+    assert message.withheld
 
 
 def test_every_text_made_by_the_persona_that_says_the_name_goes(mira: Persona, parrot: ConceptNode) -> None:
@@ -113,9 +116,9 @@ def test_every_text_made_by_the_persona_that_says_the_name_goes(mira: Persona, p
     Question.objects.create(persona=mira, text="Will Quetzal come back?", content_hash="q", asked_at=NOW)
     events.publish(mira.uuid, "chat.session.boundary", closed_session_id=str(other.session.uuid), summary="Quetzal")
     CoreBlock.objects.filter(persona=mira, label="user").update(content="Ana has a parrot, Quetzal.")
-    planned = plan([the(parrot)])
-    assert ("core_block", "written_by_people") in {(one.kind, one.why) for one in planned.elsewhere}
-    forget(the(parrot))
+    planned = plan([target_of(parrot)])
+    assert ("core_block", "written_by_people") in {(item.kind, item.why) for item in planned.elsewhere}
+    forget(target_of(parrot))
     other.session.refresh_from_db()
     ben.refresh_from_db()
     mira.refresh_from_db()
@@ -124,81 +127,81 @@ def test_every_text_made_by_the_persona_that_says_the_name_goes(mira: Persona, p
 
 
 def test_a_rare_word_counts_alone(mira: Persona) -> None:
-    """Where the persona repeats it in the same session it goes along; what the owner said later is theirs to choose."""
-    told = say(mira, "The doctor says that I have sarcoidosis.", "Sarcoidosis can be frightening. I am here.")
+    """A restatement by the persona in the same session is deleted too; for later messages the owner chooses."""
+    message = say(mira, "The doctor says that I have sarcoidosis.", "Sarcoidosis can be frightening. I am here.")
     say(mira, "Thank you for being here, Mira.", "I hear sarcoidosis often heals by itself.", minutes=1)
     say(mira, "My pills for the sarcoidosis make me sleepy.", "Then rest a little.", minutes=2)
-    ill = node(mira, "Ana has sarcoidosis.", told.session, quoting(told))
-    assert listed(the(ill)) == {
+    ill = node(mira, "Ana has sarcoidosis.", message.session, quoting(message))
+    assert list_mentions(target_of(ill)) == {
         "I hear sarcoidosis often heals by itself.": ("rare_word", "forget"),
         "My pills for the sarcoidosis make me sleepy.": ("rare_word", "leave"),
     }
 
 
 def test_a_word_that_is_said_all_the_time_is_not_rare(mira: Persona) -> None:
-    told = say(mira, "My violin was stolen in Ghent.", "How awful.")
-    stolen = node(mira, "Ana's violin was stolen in Ghent.", told.session, quoting(told))
+    message = say(mira, "My violin was stolen in Ghent.", "How awful.")
+    stolen = node(mira, "Ana's violin was stolen in Ghent.", message.session, quoting(message))
     for number in range(8):
         Session.objects.filter(status="open").update(status="closed")
         say(mira, f"I practised the violin, day {number}.", "Well done.", minutes=2_000 * (number + 1))
-    assert listed(the(stolen)) == {}
+    assert list_mentions(target_of(stolen)) == {}
 
 
 def test_a_rare_word_in_chinese_is_listed(mira: Persona) -> None:
-    told = say(mira, "医生说我得了白血病", "白血病的治疗会很辛苦，我陪着你。")
+    message = say(mira, "医生说我得了白血病", "白血病的治疗会很辛苦，我陪着你。")
     later = say(mira, "关于白血病的书我看完了", "辛苦了。", minutes=1)
-    ill = node(mira, "安娜得了白血病。", told.session, quoting(told))
-    assert listed(the(ill)) == {later.content: ("rare_word", "leave")}
+    ill = node(mira, "安娜得了白血病。", message.session, quoting(message))
+    assert list_mentions(target_of(ill)) == {later.content: ("rare_word", "leave")}
 
 
 def test_a_name_and_the_sign_behind_it_are_no_rare_word(mira: Persona) -> None:
-    """Kept as it was said, a memory begins with who said it; cut into pairs of signs, that gave the pair 「子我」."""
+    """A memory in the owner's words begins with their name; cut into pairs of signs, it gave the pair 「子我」."""
     Persona.objects.filter(pk=mira.pk).update(user_name="林子", language="zh")
     mira.refresh_from_db()
-    told = say(mira, "我对芒果过敏", "记住了。")
+    message = say(mira, "我对芒果过敏", "记住了。")
     say(mira, "那孩子我见过", "是吗？", minutes=1)
-    kept = node(mira, "林子：“我对芒果过敏”", told.session, quoting(told))
-    assert listed(the(kept)) == {}
+    memory = node(mira, "林子：“我对芒果过敏”", message.session, quoting(message))
+    assert list_mentions(target_of(memory)) == {}
 
 
 def test_the_owners_own_words_elsewhere_are_listed_and_stay(mira: Persona) -> None:
-    said = "I should have called my father back that evening"
-    first = say(mira, said, "You could not know.")
+    text = "I should have called my father back that evening"
+    first = say(mira, text, "You could not know.")
     Session.objects.filter(pk=first.session_id).update(status="closed")
-    second = say(mira, f"{said}.", "I know.", minutes=3_000)
-    assert listed(the(first)) == {second.content: ("same_words", "leave")}
-    receipt = forget(the(first))
+    second = say(mira, f"{text}.", "I know.", minutes=3_000)
+    assert list_mentions(target_of(first)) == {second.content: ("same_words", "leave")}
+    receipt = forget(target_of(first))
     assert contents() == {second.content, "I know."}
     assert receipt.choice["kept_elsewhere"] == 1
 
 
 def test_what_is_reverted_lists_nothing(mira: Persona, parrot: ConceptNode) -> None:
-    assert plan([the(parrot)], Choice("orphan", block_reimport=False)).mentioned == ()
+    assert plan([target_of(parrot)], Choice("orphan", block_reimport=False)).mentioned == ()
 
 
 def test_the_names_of_the_two_who_talk_are_no_mention(mira: Persona) -> None:
-    told = say(mira, "I, Ana, was robbed in the Marais.", "Poor you, Ana.")
-    robbed = node(mira, "Ana was robbed in the Marais.", told.session, quoting(told))
+    message = say(mira, "I, Ana, was robbed in the Marais.", "Poor you, Ana.")
+    robbed = node(mira, "Ana was robbed in the Marais.", message.session, quoting(message))
     entity(mira, "Ana", robbed, kind="person")
     say(mira, "Ana is going to bed.", "Sleep well, Ana.", minutes=1)
-    assert listed(the(robbed)) == {}
+    assert list_mentions(target_of(robbed)) == {}
 
 
 def test_a_name_that_stands_everywhere_is_listed_and_left(mira: Persona) -> None:
-    told = say(mira, "I got lost in Zagreb.", "Oh dear.")
-    lost = node(mira, "Ana got lost in Zagreb.", told.session, quoting(told))
-    entity(mira, "Zagreb", lost, kind="place")
+    message = say(mira, "I got lost in Zagreb.", "Oh dear.")
+    memory = node(mira, "Ana got lost in Zagreb.", message.session, quoting(message))
+    entity(mira, "Zagreb", memory, kind="place")
     for number in range(26):
         say(mira, f"Weather in Zagreb, {number}.", f"Zagreb, number {number}.", minutes=number + 1)
-    assert {mode for _why, mode in listed(the(lost)).values()} == {"leave"}
+    assert {mode for _why, mode in list_mentions(target_of(memory)).values()} == {"leave"}
 
 
 def test_a_confirmed_plan_holds_the_choice_for_each(parrot: ConceptNode) -> None:
     news = Message.objects.get(content__endswith="news of Quetzal?")
-    left = Choice(mentions=frozenset({(news.pk, "leave")}))
-    assert plan([the(parrot)], left).digest != plan([the(parrot)]).digest
-    assert plan([the(parrot)], left).digest == plan([the(parrot)], left).digest
-    assert forgetting.forget(plan([the(parrot)], left), None, NOW + timedelta(days=1)).choice["mentions"] == 1
+    choice = Choice(mentions=frozenset({(news.pk, "leave")}))
+    assert plan([target_of(parrot)], choice).digest != plan([target_of(parrot)]).digest
+    assert plan([target_of(parrot)], choice).digest == plan([target_of(parrot)], choice).digest
+    assert forgetting.forget(plan([target_of(parrot)], choice), None, NOW + timedelta(days=1)).choice["mentions"] == 1
 
 
 def test_common_words_say_nothing_alone() -> None:

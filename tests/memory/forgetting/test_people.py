@@ -1,4 +1,4 @@
-"""A persona, or an owner with everything that is theirs, goes whole; nobody else notices."""
+"""A persona, or an owner with all their data, is deleted completely; nobody else loses a row."""
 
 import pytest
 from axes.models import AccessAttempt
@@ -22,19 +22,23 @@ from tests.memory.forgetting.life import NOW, lived
 from tests.memory.forgetting.totals import ADDED, rows_of, totals
 
 
-def whole(of: Persona | User) -> Target:
+def target_of(of: Persona | User) -> Target:
     return Target("persona" if isinstance(of, Persona) else "owner", of.pk)
 
 
-def gone_for(before: dict[str, int]) -> dict[str, int]:
+def removed_rows(before: dict[str, int]) -> dict[str, int]:
     now = totals()
-    kept = ADDED - {"memory_tombstone"}
-    return {table: before[table] - now[table] for table in before if before[table] != now[table] and table not in kept}
+    added_tables = ADDED - {"memory_tombstone"}
+    return {
+        table: before[table] - now[table]
+        for table in before
+        if before[table] != now[table] and table not in added_tables
+    }
 
 
 @pytest.fixture
 def lives(mira: Persona, otto: Persona) -> tuple[Persona, Persona]:
-    """Two personas of two owners with a life each; of the first something was forgotten already."""
+    """Two personas of two owners with a life each; the first owner has forgotten a memory before."""
     life = lived(mira)
     lived(otto)
     forgetting.forget(plan([Target("node", life.pottery.pk)]), None, NOW)
@@ -47,12 +51,12 @@ def test_the_receipt_counts_what_the_plan_said_and_the_others_keep_theirs(
     lives: tuple[Persona, Persona], kind: str
 ) -> None:
     mira, otto = lives
-    target = whole(mira if kind == "persona" else mira.owner)
+    target = target_of(mira if kind == "persona" else mira.owner)
     theirs = list(Message.objects.filter(persona=otto).values())
     planned, before = plan([target]), totals()
     receipt = forgetting.forget(planned, None, NOW)
     assert receipt.counts == planned.counts
-    gone = gone_for(before)
+    gone = removed_rows(before)
     gone["outbox_outboxevent"] += 2  # the news of it, and of access that ended
     assert gone == rows_of(planned.counts)
     assert list(Message.objects.filter(persona=otto).values()) == theirs
@@ -64,7 +68,7 @@ def test_the_receipt_counts_what_the_plan_said_and_the_others_keep_theirs(
 def test_a_receipt_outlives_the_persona_and_names_her_by_her_id(lives: tuple[Persona, Persona]) -> None:
     mira, _ = lives
     uuid, earlier = mira.uuid, Receipt.objects.get()
-    receipt = forgetting.forget(plan([whole(mira)]), mira.owner, NOW)
+    receipt = forgetting.forget(plan([target_of(mira)]), mira.owner, NOW)
     earlier.refresh_from_db()
     assert (earlier.persona, earlier.persona_uuid, earlier.owner_id) == (None, uuid, mira.owner_id)
     assert (receipt.persona, receipt.persona_uuid, receipt.by) == (None, uuid, mira.owner)
@@ -75,9 +79,9 @@ def test_a_receipt_outlives_the_persona_and_names_her_by_her_id(lives: tuple[Per
 def test_what_she_cost_stays_and_is_nobodys(lives: tuple[Persona, Persona]) -> None:
     mira, _ = lives
     calls = LLMCall.objects.filter(owner=mira.owner).count()
-    forgetting.forget(plan([whole(mira)]), None, NOW)
-    kept = LLMCall.objects.filter(owner=mira.owner, persona_uuid=None, session_uuid=None, turn_uuid=None)
-    assert kept.count() == calls == 1
+    forgetting.forget(plan([target_of(mira)]), None, NOW)
+    kept_calls = LLMCall.objects.filter(owner=mira.owner, persona_uuid=None, session_uuid=None, turn_uuid=None)
+    assert kept_calls.count() == calls == 1
 
 
 def test_with_the_owner_go_logins_attempts_costs_and_notes(lives: tuple[Persona, Persona], client: Client) -> None:
@@ -89,7 +93,7 @@ def test_with_the_owner_go_logins_attempts_costs_and_notes(lives: tuple[Persona,
     second = create_persona(mira.owner, "Second")
     about = {"content_type": ContentType.objects.get_for_model(Persona), "object_id": str(second.pk)}
     LogEntry.objects.create(user=otto.owner, object_repr="a name", action_flag=2, **about)
-    receipt = forgetting.forget(plan([whole(mira.owner)]), mira.owner, NOW)
+    receipt = forgetting.forget(plan([target_of(mira.owner)]), mira.owner, NOW)
     assert receipt.by is None
     assert Login.objects.count() == 1
     assert not User.objects.filter(username="ana").exists()
@@ -103,13 +107,13 @@ def test_while_a_reply_is_written_she_stays(lives: tuple[Persona, Persona]) -> N
     mira, _ = lives
     Turn.objects.create(persona=mira, session=mira.sessions.latest("id"), status="running")
     with pytest.raises(Busy):
-        forgetting.forget(plan([whole(mira.owner)]), None, NOW)
+        forgetting.forget(plan([target_of(mira.owner)]), None, NOW)
     assert ConceptNode.objects.of(mira).exists()
 
 
 def test_a_persona_made_since_the_plan_is_not_swept_away(lives: tuple[Persona, Persona]) -> None:
     mira, _ = lives
-    planned = plan([whole(mira.owner)])
+    planned = plan([target_of(mira.owner)])
     create_persona(mira.owner, "Second")
     with pytest.raises(PlanChanged):
         forgetting.forget(planned, None, NOW)
@@ -119,12 +123,12 @@ def test_a_persona_made_since_the_plan_is_not_swept_away(lives: tuple[Persona, P
 def test_the_last_superuser_stays_until_there_is_another(ana: User, ben: User) -> None:
     User.objects.filter(pk=ana.pk).update(is_superuser=True)
     with pytest.raises(LastSuperuser):
-        forgetting.forget(plan([whole(ana)]), ana, NOW)
+        forgetting.forget(plan([target_of(ana)]), ana, NOW)
     User.objects.filter(pk=ben.pk).update(is_superuser=True)
-    forgetting.forget(plan([whole(ana)]), ana, NOW)
+    forgetting.forget(plan([target_of(ana)]), ana, NOW)
     assert not User.objects.filter(pk=ana.pk).exists()
 
 
 def test_a_persona_is_forgotten_alone(lives: tuple[Persona, Persona]) -> None:
     with pytest.raises(ValueError, match="only target"):
-        plan([whole(lives[0]), whole(lives[1])])
+        plan([target_of(lives[0]), target_of(lives[1])])

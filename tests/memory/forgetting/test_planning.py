@@ -1,4 +1,4 @@
-"""A plan says what would go and why, in words, before anything does."""
+"""A plan lists the rows to be deleted and the reasons, in words, before anything is deleted."""
 
 import pytest
 from django.db import connection
@@ -21,16 +21,16 @@ def life(mira: Persona) -> Life:
     return lived(mira)
 
 
-def about(life: Life, choice: Choice = CASCADE) -> Plan:
+def plan_for(life: Life, choice: Choice = CASCADE) -> Plan:
     return plan([Target("node", life.milo.pk)], choice)
 
 
-def told(plan: Plan, section: str) -> set[tuple[str, str, str]]:
-    return {(one.kind, one.text, one.why) for one in getattr(plan, section)}
+def describe_section(plan: Plan, section: str) -> set[tuple[str, str, str]]:
+    return {(item.kind, item.text, item.why) for item in getattr(plan, section)}
 
 
 def test_everything_that_goes_is_told_with_its_words_and_its_reason(life: Life) -> None:
-    assert told(about(life), "going") == {
+    assert describe_section(plan_for(life), "going") == {
         ("event", FORGOTTEN[1], "chosen"),
         ("event", FORGOTTEN[3], "earlier"),
         ("event", life.week.description, "same_lines"),
@@ -45,7 +45,7 @@ def test_everything_that_goes_is_told_with_its_words_and_its_reason(life: Life) 
 
 
 def test_what_is_wiped_is_told_with_the_words_that_stand_there(life: Life) -> None:
-    assert told(about(life), "erased") == {
+    assert describe_section(plan_for(life), "erased") == {
         ("summary", "Milo's death, and pottery.", "written_from"),
         ("description", "The city where Milo died.", "written_from"),
         ("mood", "sad for Milo · grieving", "felt_in"),
@@ -54,14 +54,16 @@ def test_what_is_wiped_is_told_with_the_words_that_stand_there(life: Life) -> No
 
 def test_what_people_wrote_about_it_is_named_and_not_touched(life: Life) -> None:
     CoreBlock.objects.filter(persona=life.persona, label="user").update(content="Ana had a cat. It died in Lisbon.")
-    assert told(about(life), "elsewhere") == {("core_block", "Ana had a cat. It died in Lisbon.", "written_by_people")}
-    assert "persona_coreblock" not in " ".join(about(life).counts)
+    assert describe_section(plan_for(life), "elsewhere") == {
+        ("core_block", "Ana had a cat. It died in Lisbon.", "written_by_people")
+    }
+    assert "persona_coreblock" not in " ".join(plan_for(life).counts)
 
 
 def test_a_later_version_is_named_and_stays(life: Life) -> None:
     planned = plan([Target("node", life.ill.pk)], Choice("orphan"))
-    assert told(planned, "elsewhere") >= {("event", FORGOTTEN[1], "later")}
-    assert life.milo.pk not in {one.key for one in planned.going if one.kind == "event"}
+    assert describe_section(planned, "elsewhere") >= {("event", FORGOTTEN[1], "later")}
+    assert life.milo.pk not in {item.key for item in planned.going if item.kind == "event"}
 
 
 @each_row(
@@ -80,39 +82,39 @@ def test_every_reason_and_kind_has_words(life: Life, kind: str, choice: Choice) 
         "entity": Entity.objects.get(canonical_name="Lisbon").pk,
     }
     planned = plan([Target(kind, keys[kind])], choice)  # type: ignore[arg-type]
-    affected = [one for section in SECTIONS for one in getattr(planned, section)]
-    assert {one.why for one in affected} <= REASONS.keys()
-    assert {one.kind for one in affected} <= KINDS.keys()
+    affected = [item for section in SECTIONS for item in getattr(planned, section)]
+    assert {item.why for item in affected} <= REASONS.keys()
+    assert {item.kind for item in affected} <= KINDS.keys()
     assert affected
 
 
 def test_planning_writes_nothing(life: Life) -> None:
     before = totals()
-    with CaptureQueriesContext(connection) as asked:
-        about(life)
+    with CaptureQueriesContext(connection) as queries:
+        plan_for(life)
     assert totals() == before
-    assert {query["sql"].split()[0] for query in asked} == {"SELECT"}
+    assert {query["sql"].split()[0] for query in queries} == {"SELECT"}
 
 
 def test_the_digest_is_of_what_goes_and_of_the_choice_and_not_of_copies(life: Life) -> None:
-    before = about(life)
+    before = plan_for(life)
     Session.objects.filter(pk=life.talk.pk).update(summary="Something else.")
-    assert about(life).digest == before.digest
-    assert about(life).counts == before.counts
-    assert about(life, Choice("orphan")).digest != before.digest
-    line = say(life.persona, "Something new.", "Yes.", minutes=900)
-    assert about(life).digest == before.digest
-    node(life.persona, "She misses her cat.", line.session, kind="thought", on=[life.milo])
-    assert about(life).digest != before.digest
+    assert plan_for(life).digest == before.digest
+    assert plan_for(life).counts == before.counts
+    assert plan_for(life, Choice("orphan")).digest != before.digest
+    message = say(life.persona, "Something new.", "Yes.", minutes=900)
+    assert plan_for(life).digest == before.digest
+    node(life.persona, "She misses her cat.", message.session, kind="thought", on=[life.milo])
+    assert plan_for(life).digest != before.digest
 
 
 def test_several_targets_are_one_plan(life: Life) -> None:
-    line = say(life.persona, "I sold my old bicycle to a stranger.", "Ah.", minutes=900)
-    sold = node(life.persona, "Ana sold her old bicycle.", line.session, quoting(line), created_at=NOW)
+    message = say(life.persona, "I sold my old bicycle to a stranger.", "Ah.", minutes=900)
+    sold = node(life.persona, "Ana sold her old bicycle.", message.session, quoting(message), created_at=NOW)
     both = plan([Target("node", life.milo.pk), Target("node", sold.pk)])
-    one, other = about(life), plan([Target("node", sold.pk)])
-    assert both.counts["chat_message"] == one.counts["chat_message"] + other.counts["chat_message"]
-    assert {affected.key for affected in both.going} == {affected.key for p in (one, other) for affected in p.going}
+    first, other = plan_for(life), plan([Target("node", sold.pk)])
+    assert both.counts["chat_message"] == first.counts["chat_message"] + other.counts["chat_message"]
+    assert {affected.key for affected in both.going} == {affected.key for p in (first, other) for affected in p.going}
 
 
 def test_a_plan_takes_few_statements_however_much_it_reaches(life: Life) -> None:

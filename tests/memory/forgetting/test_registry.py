@@ -1,4 +1,4 @@
-"""Where thousands of rows go at once, the indexes of words end as if each had been erased by itself."""
+"""After a bulk deletion the text indexes are in the same state as after single deletions."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,7 +17,7 @@ from persona.models import Persona
 NOW = timezone.now()
 
 
-def secure() -> list[int]:
+def secure_delete_settings() -> list[int]:
     with connection.cursor() as cursor:
         return [
             cursor.execute(f"SELECT v FROM {index.name}_config WHERE k = 'secure-delete'").fetchone()[0]
@@ -31,23 +31,25 @@ def test_what_goes_is_in_no_index_and_no_byte_and_what_stays_is_found(
     ana: User, fewer: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry, "MANY", fewer)
-    gone, kept = (synthetic.write_life(ana, synthetic.Size(20, 60), seed=seed, progress=False) for seed in (1, 2))
-    words = [line.content for line in gone.messages.all()] + [node.description for node in gone.nodes.all()]
+    gone, other_persona = (
+        synthetic.write_life(ana, synthetic.Size(20, 60), seed=seed, progress=False) for seed in (1, 2)
+    )
+    words = [message.content for message in gone.messages.all()] + [node.description for node in gone.nodes.all()]
     with transaction.atomic():
         with registry.bulk_deletion(80):
             Persona.objects.filter(pk=gone.pk).delete()
-        receipt = receipts.note_erasure(kept, "persona", {}, NOW)
+        receipt = receipts.note_erasure(other_persona, "persona", {}, NOW)
     assert receipts.finish(receipt, NOW)
-    assert secure() == [1, 1, 1, 1]
+    assert secure_delete_settings() == [1, 1, 1, 1]
     assert set(checks.broken_invariants(NOW)) <= {
         "talks_miscounted",
         "mentions_not_literal",
     }  # made-up lives are not counted
     whole = [word.encode() for word in words]
     assert erasure.traces(erasure.files(connection), whole) == {}
-    told = ConceptNode.objects.filter(persona=kept).first()
-    assert told is not None
-    assert told.pk in vectors.SUBSTRINGS.find(connection, told.description, 5)
+    memory = ConceptNode.objects.filter(persona=other_persona).first()
+    assert memory is not None
+    assert memory.pk in vectors.SUBSTRINGS.find(connection, memory.description, 5)
 
 
 @pytest.mark.django_db
@@ -59,8 +61,8 @@ def test_a_deletion_that_fails_leaves_the_indexes_as_they_were(ana: User, monkey
 
     monkeypatch.setattr(registry, "MANY", 10)
     gone = synthetic.write_life(ana, synthetic.Size(20, 60), progress=False)
-    before = secure()
+    before = secure_delete_settings()
     with pytest.raises(ZeroDivisionError):
         delete_and_fail()
-    assert secure() == before == [1, 1, 1, 1]
+    assert secure_delete_settings() == before == [1, 1, 1, 1]
     assert set(checks.broken_invariants(NOW)) <= {"talks_miscounted", "mentions_not_literal"}

@@ -1,4 +1,4 @@
-"""Whoever hid the words, and however they are wrapped: they are found. And nothing is found that is not there."""
+"""Verification finds the words in every column and encoding, and reports nothing that is not there."""
 
 import json
 import sys
@@ -42,18 +42,18 @@ Remember = Callable[..., ConceptNode]
 
 @pytest.fixture
 def mine(mira: Persona, remember: Remember) -> ConceptNode:
-    """A life in which nobody speaks of it."""
+    """A memory, in a life without a message about it."""
     receive_message(mira, "I keep bees, and a quilt of Tom's.", None, "web", NOW)
     return remember(mira, "Ana keeps bees.")
 
 
-def found(*texts: str) -> set[tuple[str, str]]:
+def find_traces(*texts: str) -> set[tuple[str, str]]:
     return {(hit.place, hit.form) for hit in verify.of_texts(texts or [WORDS])}
 
 
-def job_that_failed(words: str) -> None:
-    known = {"name": "job", "func": "memory.tasks.consolidate_session", "started": NOW, "stopped": NOW}
-    Task.objects.create(id="1" * 32, success=False, result=f"Error: {words}", **known)
+def add_failed_job(words: str) -> None:
+    task_fields = {"name": "job", "func": "memory.tasks.consolidate_session", "started": NOW, "stopped": NOW}
+    Task.objects.create(id="1" * 32, success=False, result=f"Error: {words}", **task_fields)
 
 
 def sign_in_with(words: str) -> None:
@@ -81,7 +81,7 @@ HOLDERS: dict[str, Callable[[Persona, ConceptNode], object]] = {
     "django_q_ormq.payload": lambda mira, node: OrmQ.objects.create(
         key="x", payload=SignedPackage.dumps({"args": (WORDS,)}), lock=NOW
     ),
-    "django_q_task.result": lambda mira, node: job_that_failed(WORDS),
+    "django_q_task.result": lambda mira, node: add_failed_job(WORDS),
     "django_session.session_data": lambda mira, node: sign_in_with(WORDS),
 }
 
@@ -90,25 +90,25 @@ HOLDERS: dict[str, Callable[[Persona, ConceptNode], object]] = {
 def test_words_are_found_wherever_they_are_hidden(
     mira: Persona, mine: ConceptNode, place: str, hide: Callable[[Persona, ConceptNode], object]
 ) -> None:
-    assert found() == set()
+    assert find_traces() == set()
     hide(mira, mine)
-    assert (place, "text") in found()
+    assert (place, "text") in find_traces()
 
 
 def test_html_is_read_as_a_reader_does(mira: Persona, mine: ConceptNode) -> None:
     html = "<p>the <b>zebra</b> quilt of Qoloba &amp; Tom&#x27;s 斑马被子</p>"
     events.publish(mira.uuid, "chat.message.done", html=html)
-    assert found() == {("outbox_outboxevent.data", "text")}
+    assert find_traces() == {("outbox_outboxevent.data", "text")}
 
 
 def test_a_hash_by_which_a_guess_can_be_tried_is_found(mine: ConceptNode) -> None:
     ConceptNode.objects.update(content_hash=content_hash(WORDS))
-    assert found() == {("memory_conceptnode.content_hash", "digest")}
+    assert find_traces() == {("memory_conceptnode.content_hash", "digest")}
 
 
 def test_cut_words_are_found(mine: ConceptNode) -> None:
     NodeText.objects.update(body="zebra quilt of qoloba")
-    assert ("memory_nodetext.body", "words") in found("Zebra quilts of Qoloba.")
+    assert ("memory_nodetext.body", "words") in find_traces("Zebra quilts of Qoloba.")
 
 
 @pytest.mark.parametrize(
@@ -124,24 +124,24 @@ def test_an_index_that_kept_what_its_table_let_go_is_found(mira: Persona, trigge
         cursor.execute(f"DROP TRIGGER {trigger}")
     message.session.delete()
     OutboxEvent.objects.all().delete()
-    assert found("Zebra quilts of Qoloba.") == {(place, "words")}
+    assert find_traces("Zebra quilts of Qoloba.") == {(place, "words")}
 
 
 @pytest.mark.parametrize("table", [NodeVector, StagedVector])
 def test_the_vector_of_the_words_with_another_memory_is_found(mine: ConceptNode, table: Any) -> None:
-    stored = embedding.embed([WORDS])[0].tobytes()
-    table.objects.update_or_create(node=mine, defaults={"model": active_model.model_in_use(), "embedding": stored})
-    assert found() == {(f"{table._meta.db_table}.embedding", "vector")}
+    vector = embedding.embed([WORDS])[0].tobytes()
+    table.objects.update_or_create(node=mine, defaults={"model": active_model.model_in_use(), "embedding": vector})
+    assert find_traces() == {(f"{table._meta.db_table}.embedding", "vector")}
 
 
 def test_the_vector_of_the_same_words_is_told_by_the_words(mira: Persona, remember: Remember) -> None:
     remember(mira, WORDS)
-    assert {form for _, form in found()} == {"text", "words"}
+    assert {form for _, form in find_traces()} == {"text", "words"}
 
 
 def test_a_sealed_value_is_told_for_it_may_hold_anything(mine: ConceptNode) -> None:
     SignIn.objects.create(session_key="x", session_data="not:signed:byus", expire_date=NOW)
-    assert found() == {("django_session.session_data", "sealed")}
+    assert find_traces() == {("django_session.session_data", "sealed")}
 
 
 def test_bytes_in_a_file_of_the_data_folder_are_found(mine: ConceptNode, settings: Any, tmp_path: Path) -> None:
@@ -150,12 +150,12 @@ def test_bytes_in_a_file_of_the_data_folder_are_found(mine: ConceptNode, setting
     (tmp_path / "static").mkdir()
     for name in ("secret_key", "static/page.css", "backup.bin"):
         (tmp_path / name).write_bytes(b"\0" + json.dumps(WORDS).encode())
-    assert found() == {("backup.bin", "bytes")}
+    assert find_traces() == {("backup.bin", "bytes")}
 
 
 def test_what_is_too_short_to_say_anything_is_looked_for_as_well(mine: ConceptNode) -> None:
-    assert found("", "  ") == set()
-    assert ("chat_message.content", "text") in found("bees")
+    assert find_traces("", "  ") == set()
+    assert ("chat_message.content", "text") in find_traces("bees")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -163,24 +163,28 @@ def test_bytes_of_a_deleted_row_are_found_until_they_are_erased(mira: Persona, r
     remember(mira, "Ana keeps bees.")
     remember(mira, WORDS)
     ConceptNode.objects.filter(description=WORDS).delete()
-    assert {form for _, form in found()} == {"bytes"}
+    assert {form for _, form in find_traces()} == {"bytes"}
     assert receipts.finish(receipts.note_erasure(mira, "node", {}, NOW), NOW)
-    assert found() == set()
+    assert find_traces() == set()
 
 
-# --- by receipt ---------------------------------------------------------------------------------------------------
+# --- by receipt -----------------------------------------------------------------------------------------------------
 LONG = "On the ninth of May Ana told her sister about the zebra quilt that their aunt had sewn in Qoloba."
 
 
 @pytest.fixture
 def receipt(mira: Persona, mine: ConceptNode) -> Receipt:
-    made = receipts.note_erasure(mira, "node", {}, NOW)
-    made.erased, made.prints, made.status = {"node": [str(mine.uuid)]}, receipts.fingerprints_of([LONG]), "done"
-    made.save()
-    return made
+    created = receipts.note_erasure(mira, "node", {}, NOW)
+    created.erased, created.prints, created.status = (
+        {"node": [str(mine.uuid)]},
+        receipts.fingerprints_of([LONG]),
+        "done",
+    )
+    created.save()
+    return created
 
 
-def left(receipt: Receipt) -> set[tuple[str, str]]:
+def traces_of(receipt: Receipt) -> set[tuple[str, str]]:
     return {(hit.place, hit.form) for hit in verify.prove([receipt]).hits}
 
 
@@ -189,88 +193,94 @@ def test_by_a_receipt_its_ids_are_found_but_where_they_are_told_on_purpose(
 ) -> None:
     OutboxEvent.objects.all().delete()
     uuid = str(mine.uuid)
-    assert left(receipt) == {("memory_conceptnode.uuid", "id")}
+    assert traces_of(receipt) == {("memory_conceptnode.uuid", "id")}
     mine.delete()
     events.publish(mira.uuid, "memory.node.forgotten", node_ids=[uuid])
-    assert left(receipt) == set()
+    assert traces_of(receipt) == set()
     events.publish(mira.uuid, "memory.event.created", event_id=uuid)
     Turn.objects.update(xray={"recollections": {"chosen": [uuid]}})
-    assert left(receipt) == {("outbox_outboxevent.data", "id"), ("chat_turn.xray", "id")}
+    assert traces_of(receipt) == {("outbox_outboxevent.data", "id"), ("chat_turn.xray", "id")}
 
 
 COPY = f"So: {LONG[20:90]}!"
 
 
-def copied_into_a_summary(mira: Persona) -> None:
+def copy_into_summary(mira: Persona) -> None:
     mira.sessions.filter(channel="web").update(summary=COPY)
 
 
-def copied_into_the_stream(mira: Persona) -> None:
+def copy_into_stream(mira: Persona) -> None:
     events.publish(mira.uuid, "chat.session.boundary", summary=COPY, closed_session_id=str(mira.uuid))
 
 
-def copied_into_an_answer(mira: Persona) -> None:
+def copy_into_answer(mira: Persona) -> None:
     session = mira.sessions.filter(channel="web").get()
     Extraction.objects.create(session=session, chunk=0, through=1, answer={"events": [COPY]}, applied_at=NOW)
 
 
-def copied_into_a_turn(mira: Persona) -> None:
+def copy_into_turn(mira: Persona) -> None:
     Turn.objects.create(persona=mira, session=mira.sessions.filter(channel="web").get(), status="failed", partial=COPY)
 
 
-def copied_into_a_memory_of_nothing(mira: Persona) -> None:
+def copy_into_lone_memory(mira: Persona) -> None:
     node = ConceptNode.objects.create(
         persona=mira, kind="event", source="extraction", description=COPY, content_hash="x", embedding_model="m"
     )
     NodeText.objects.create(node=node, scope="x", body=" ".join(tokenizer.tokenize(COPY)))
 
 
-def copied_into_what_another_session_says(mira: Persona) -> None:
+def copy_into_other_session(mira: Persona) -> None:
     other = receive_message(mira, "Good night.", None, "web", NOW).message
     MessageText.objects.filter(message=other).update(body=" ".join(tokenizer.tokenize(COPY)))
     Receipt.objects.update(erased={"message": [str(other.uuid)]})
 
 
 COPIES: dict[str, Callable[[Persona], None]] = {
-    "chat_session.summary": copied_into_a_summary,
-    "outbox_outboxevent.data": copied_into_the_stream,
-    "memory_extraction.answer": copied_into_an_answer,
-    "chat_turn.partial": copied_into_a_turn,
-    "memory_nodetext.body": copied_into_a_memory_of_nothing,
-    "chat_messagetext.body": copied_into_what_another_session_says,
+    "chat_session.summary": copy_into_summary,
+    "outbox_outboxevent.data": copy_into_stream,
+    "memory_extraction.answer": copy_into_answer,
+    "chat_turn.partial": copy_into_turn,
+    "memory_nodetext.body": copy_into_lone_memory,
+    "chat_messagetext.body": copy_into_other_session,
 }
 
 
-@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("is_kept", [False, True])
 @pytest.mark.parametrize("place", COPIES)
 def test_by_a_receipt_eight_words_in_a_row_are_found_also_beside_a_message_that_was_kept(
-    mira: Persona, mine: ConceptNode, receipt: Receipt, place: str, kept: bool
+    mira: Persona, mine: ConceptNode, receipt: Receipt, place: str, is_kept: bool
 ) -> None:
-    """A copy that leads to no message or memory that was kept is a trace, whatever else was kept."""
+    """A copy that refers to no remaining message or memory is a trace, whatever else remains."""
     mine.delete()
-    assert left(receipt) == set()
-    if kept:
+    assert traces_of(receipt) == set()
+    if is_kept:
         receive_message(mira, COPY, None, "other", NOW)
-        assert left(receipt) == set()
+        assert traces_of(receipt) == set()
     COPIES[place](mira)
     receipt.refresh_from_db()
-    assert (place, "print") in left(receipt)
+    assert (place, "print") in traces_of(receipt)
 
 
 def test_messages_and_memories_that_were_not_chosen_are_no_trace_and_are_counted(
     mira: Persona, mine: ConceptNode, receipt: Receipt, remember: Remember
 ) -> None:
     mine.delete()
-    line = receive_message(mira, COPY, None, "other", NOW).message
+    message = receive_message(mira, COPY, None, "other", NOW).message
     reply = Message.objects.create(
-        persona=mira, session=line.session, role="persona", content=COPY, token_count=9, day=line.day, created_at=NOW
+        persona=mira,
+        session=message.session,
+        role="persona",
+        content=COPY,
+        token_count=9,
+        day=message.day,
+        created_at=NOW,
     )
     search.index([reply])
-    node = remember(mira, COPY, session=line.session)
-    Evidence.objects.create(node=node, message=line, quote=COPY, start=0, end=len(COPY))
-    line.session.summary = f"Told of it: {COPY}"
-    line.session.save()
-    Extraction.objects.create(session=line.session, chunk=0, through=1, answer={"events": [COPY]}, applied_at=NOW)
+    node = remember(mira, COPY, session=message.session)
+    Evidence.objects.create(node=node, message=message, quote=COPY, start=0, end=len(COPY))
+    message.session.summary = f"Told of it: {COPY}"
+    message.session.save()
+    Extraction.objects.create(session=message.session, chunk=0, through=1, answer={"events": [COPY]}, applied_at=NOW)
     events.publish(mira.uuid, "memory.event.created", event_id=str(node.uuid), description=COPY)
     CoreBlock.objects.filter(persona=mira, label="user").update(content=COPY)
     proof = verify.prove([receipt])
@@ -282,7 +292,7 @@ def test_messages_and_memories_that_were_not_chosen_are_no_trace_and_are_counted
 
 @pytest.mark.django_db(transaction=True)
 def test_by_a_receipt_bytes_that_no_row_uses_are_found(mira: Persona, remember: Remember) -> None:
-    """Where the same words were kept the file holds them on purpose, and other bytes of them are no trace."""
+    """Where the same words remain in another row, the file holds them on purpose, and their bytes are no trace."""
     remember(mira, LONG)
     receipt = receipts.note_erasure(mira, "node", {}, NOW)
     Receipt.objects.update(prints=receipts.fingerprints_of([LONG]))
@@ -291,11 +301,11 @@ def test_by_a_receipt_bytes_that_no_row_uses_are_found(mira: Persona, remember: 
         cursor.execute("PRAGMA secure_delete = OFF")
         ConceptNode.objects.all().delete()
         cursor.execute("PRAGMA secure_delete = ON")
-    assert {form for _place, form in left(receipt)} == {"bytes"}
+    assert {form for _place, form in traces_of(receipt)} == {"bytes"}
     receive_message(mira, LONG, None, "web", NOW)
-    assert left(receipt) == set()
+    assert traces_of(receipt) == set()
     assert receipts.finish(receipt, NOW)
-    assert left(receipt) == set()
+    assert traces_of(receipt) == set()
 
 
 def test_the_command_says_where_and_ends_with_1(mira: Persona, mine: ConceptNode) -> None:
