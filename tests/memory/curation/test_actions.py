@@ -1,4 +1,4 @@
-"""What a person says of a memory without changing its words: done once, told once, and taken back."""
+"""Actions on a memory that keep its words: each is done once, published once, and can be undone."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A person says how it was: new words, vector and names at once; the old ones are history, and can come back."""
+"""Corrections: words, vector and names change together; the old version is kept and can be restored."""
 
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -26,7 +26,7 @@ Remember = Callable[..., ConceptNode]
 CAT, DOG = "Ana has a cat called Milo.", "Ana has a dog called Rex."
 
 
-def named(persona: Persona, name: str, **values: Any) -> Entity:
+def create_entity(persona: Persona, name: str, **values: Any) -> Entity:
     entity = Entity.objects.create(persona=persona, canonical_name=name, **values)
     Alias.objects.create(entity=entity, persona=persona, text=name, normalized=name.lower())
     return entity
@@ -50,7 +50,7 @@ def test_the_new_words_are_what_is_found_and_the_old_ones_are_history(mira: Pers
 
 
 @each_row(
-    ("kept", "written", "stored"),
+    ("description", "new_text", "expected"),
     [
         ("Ana: “I have a cat named Tom.”", "Ana: “I have a dog named Tom.”", "Ana: I have a dog named Tom."),
         ("Ana: “We bought a boat in May.”", "Ana: “We bought a boat”", "Ana: “We bought a boat”"),
@@ -59,17 +59,17 @@ def test_the_new_words_are_what_is_found_and_the_old_ones_are_history(mira: Pers
     ],
 )
 def test_no_quotation_marks_stand_around_words_that_nobody_said(
-    mira: Persona, kept: str, written: str, stored: str
+    mira: Persona, description: str, new_text: str, expected: str
 ) -> None:
-    said = kept.partition("“")[2].removesuffix("”")
-    message = talk(mira, said).messages.filter(role="user").get()
-    node = put(mira, kept, toward(len(said)), evidence=[quote(message, said)]).node
+    quote_text = description.partition("“")[2].removesuffix("”")
+    message = talk(mira, quote_text).messages.filter(role="user").get()
+    node = put(mira, description, toward(len(quote_text)), evidence=[quote(message, quote_text)]).node
     assert node is not None
-    corrected = correct(node, Correction(written), mira.owner, NOW)
-    assert corrected.description == stored
+    corrected = correct(node, Correction(new_text), mira.owner, NOW)
+    assert corrected.description == expected
     again = correct(corrected, Correction(corrected.description, emotional_impact=3), mira.owner, NOW)
-    assert again.description == stored
-    assert restore(again, again.versions.get(version=1), mira.owner, NOW).description == kept
+    assert again.description == expected
+    assert restore(again, again.versions.get(version=1), mira.owner, NOW).description == description
 
 
 def test_everything_else_can_be_corrected_and_is_bounded(mira: Persona, remember: Remember) -> None:
@@ -80,16 +80,16 @@ def test_everything_else_can_be_corrected_and_is_bounded(mira: Persona, remember
         relational_tags=["commitment", "nonsense"],
         event_time=(date(2026, 2, 1), date(2026, 2, 3)),
     )
-    found = correct(node, change, None, NOW)
-    assert (found.emotional_impact, found.emotion_tags, found.relational_tags) == (
+    updated_node = correct(node, change, None, NOW)
+    assert (updated_node.emotional_impact, updated_node.emotion_tags, updated_node.relational_tags) == (
         -10,
         ["joy", "a", "b", "c"],
         ["commitment"],
     )
-    assert (found.event_time_start, found.event_time_end) == (date(2026, 2, 1), date(2026, 2, 3))
-    assert correct(found, Correction(event_time=None), None, NOW).event_time_start is None
-    assert correct(found, Correction(emotional_impact=3), None, NOW).event_time_start is None
-    assert [one.version for one in NodeVersion.objects.order_by("version")] == [1, 2, 3]
+    assert (updated_node.event_time_start, updated_node.event_time_end) == (date(2026, 2, 1), date(2026, 2, 3))
+    assert correct(updated_node, Correction(event_time=None), None, NOW).event_time_start is None
+    assert correct(updated_node, Correction(emotional_impact=3), None, NOW).event_time_start is None
+    assert [version.version for version in NodeVersion.objects.order_by("version")] == [1, 2, 3]
 
 
 def test_without_any_difference_nothing_happens(mira: Persona, remember: Remember) -> None:
@@ -128,9 +128,9 @@ def test_an_earlier_version_comes_back_with_its_very_vector(mira: Persona, remem
 
 
 def test_whom_it_names_follows_its_words(mira: Persona, remember: Remember) -> None:
-    """Who stands in nothing any more is gone, as anywhere else."""
+    """An entity that is in no memory is deleted."""
     node, other = remember(mira, CAT), remember(mira, "Rex barks at Zoe.")
-    milo, rex, zoe = named(mira, "Milo"), named(mira, "Rex"), named(mira, "Zoe")
+    milo, rex, zoe = create_entity(mira, "Milo"), create_entity(mira, "Rex"), create_entity(mira, "Zoe")
     Mention.objects.bulk_create([Mention(node=node, entity=milo), Mention(node=other, entity=rex)])
     Mention.objects.create(node=other, entity=zoe)
     correct(node, Correction(DOG), mira.owner, NOW)
@@ -142,13 +142,13 @@ def test_what_was_written_of_it_is_erased_but_for_a_persons_words(mira: Persona,
     session = talk(mira, "My cat is called Milo.")
     Session.objects.update(summary="Ana told of her cat called Milo.")
     node = remember(mira, CAT, session=session)
-    written = named(mira, "Milo", description="Ana's cat.", described_by="slow_cycle")
-    by_person = named(mira, "Ana's cat", description="Her cat.", described_by="person")
-    Mention.objects.bulk_create([Mention(node=node, entity=written), Mention(node=node, entity=by_person)])
+    by_model = create_entity(mira, "Milo", description="Ana's cat.", described_by="slow_cycle")
+    by_person = create_entity(mira, "Ana's cat", description="Her cat.", described_by="person")
+    Mention.objects.bulk_create([Mention(node=node, entity=by_model), Mention(node=node, entity=by_person)])
     correct(node, Correction(emotional_impact=3), mira.owner, NOW)
-    assert Entity.objects.get(pk=written.pk).description == "Ana's cat."
+    assert Entity.objects.get(pk=by_model.pk).description == "Ana's cat."
     correct(node, Correction("Ana has a dog called Milo."), mira.owner, NOW)
-    assert Entity.objects.get(pk=written.pk).description == ""
+    assert Entity.objects.get(pk=by_model.pk).description == ""
     assert Entity.objects.get(pk=by_person.pk).description == "Her cat."
     assert Session.objects.get().summary == ""
 
@@ -164,7 +164,7 @@ def test_what_was_concluded_from_it_stays(mira: Persona, remember: Remember) -> 
 
 
 def test_the_same_lines_do_not_bring_the_old_words_back(mira: Persona) -> None:
-    """A piece of a talk may be read twice; only what is said anew is news."""
+    """A piece of a session may be read twice; only new messages are news."""
     session = talk(mira, "my cat called Milo", "again, my cat called Milo")
     first, second = session.messages.all()
     node = put(mira, CAT, evidence=[quote(first, "cat")]).node
@@ -179,12 +179,12 @@ def test_a_correction_begins_anew_where_the_model_changed_meanwhile(
 ) -> None:
     node, tries = remember(mira, CAT), []
 
-    def changed(model: str) -> None:
+    def fail_once(model: str) -> None:
         tries.append(model)
         if len(tries) == 1:
             raise ModelChanged("another one came into use")
 
-    monkeypatch.setattr(curation_correct, "expect", changed)
+    monkeypatch.setattr(curation_correct, "expect", fail_once)
     assert correct(node, Correction(DOG), mira.owner, NOW).description == DOG
     assert len(tries) == 2
     assert NodeVersion.objects.count() == 1

@@ -1,5 +1,5 @@
-"""A process that dies at any statement of making, changing, undoing, accepting or forgetting a wish leaves all of it or
-nothing; done again it ends the same, and a forgotten wish leaves no byte."""
+"""Deaths at any statement of creating, changing, undoing, accepting or forgetting a wish leave all of it or nothing;
+repeated, the action ends the same, and a forgotten wish leaves no byte."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -29,7 +29,7 @@ NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 
 
 def create_turn(persona: Persona, *messages: str) -> Turn:
-    """A turn with these messages, whose prompt was not made yet."""
+    """A turn with these messages, whose prompt is not assembled yet."""
     for text in messages:
         receive_message(persona, text, uuid4(), "web", NOW)
     claimed = turns.claim(persona.pk, NOW)
@@ -45,18 +45,18 @@ def finish_turn(persona: Persona, *messages: str) -> Turn:
 
 
 def remains(persona: Persona) -> dict[str, Any]:
-    """Everything of a wish, to be compared."""
+    """All rows of a wish, for comparison."""
     persona.refresh_from_db()
     return {
         "lessons": sorted(Lesson.objects.values_list("description", "scope", "condition", "status", "is_boundary")),
         "versions": sorted(NodeVersion.objects.values_list("version", "description")),
         "evidence": sorted(Evidence.objects.values_list("node__description", "quote", "start")),
-        "vectors": sorted(bytes(one.embedding) for one in NodeVector.objects.all()),
+        "vectors": sorted(bytes(vector.embedding) for vector in NodeVector.objects.all()),
         "words": sorted(NodeText.objects.values_list("body", flat=True)),
         "called": (persona.user_display_name, persona.asked_name),
         "withheld": sorted(persona.messages.filter(withheld=True).values_list("content", flat=True)),
         "told": Counter(OutboxEvent.objects.values_list("name", flat=True)),
-        "open": [one["event"] for one in offer.open_offers(persona)],
+        "open": [item["event"] for item in offer.open_offers(persona)],
     }
 
 
@@ -137,9 +137,9 @@ def test_a_death_at_any_statement_leaves_all_or_nothing_and_done_again_it_ends_t
     while died:
         with undone():
             died = dies_at(statement, prepared)
-            found = remains(mira)
-            if found not in (before, after) and found not in between:
-                between.append(found)
+            state = remains(mira)
+            if state not in (before, after) and state not in between:
+                between.append(state)
             prepared()
             assert remains(mira) == after, statement
         statement += stride
@@ -164,8 +164,8 @@ def test_killed_while_it_is_forgotten_a_wish_is_there_or_leaves_no_byte(mira: Pe
         planned, later = forgetting.plan(targets), NOW + timedelta(days=3)
         died = dies_at(statement, lambda: forgetting.forget(planned, None, later))  # noqa: B023  (called at once)
         assert Lesson.objects.filter(persona=mira).count() in (0, 2)
-        if left := [forgetting.Target("node", node.pk) for node in Lesson.objects.filter(persona=mira)]:
-            forgetting.forget(forgetting.plan(left), None, later)
+        if remaining_targets := [forgetting.Target("node", node.pk) for node in Lesson.objects.filter(persona=mira)]:
+            forgetting.forget(forgetting.plan(remaining_targets), None, later)
         receipts.finish_pending(later)  # the job of every minute
         mira.refresh_from_db()
         assert (mira.user_display_name, mira.asked_name) == ("Ana", "")

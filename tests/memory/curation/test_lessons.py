@@ -1,4 +1,4 @@
-"""Standing wishes: what becomes one, what never does, and what can be done with it."""
+"""Standing wishes: which requests become one, which never do, and the actions on them."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 
 
 def say(persona: Persona, *messages: str, at: datetime = NOW) -> None:
-    """The owner says this live, and each message goes through a turn, as the server does it."""
+    """Send these messages of the owner, each through a turn, as the server does."""
     for number, text in enumerate(messages):
         moment = at + timedelta(minutes=number)
         receive_message(persona, text, uuid4(), "web", moment)
@@ -45,14 +45,14 @@ def say(persona: Persona, *messages: str, at: datetime = NOW) -> None:
 
 
 def prompt(persona: Persona, text: str, at: datetime = NOW + timedelta(days=1)) -> assemble.Prompt:
-    """What the model reads when the owner says `text`."""
+    """The prompt of the model for the message `text`."""
     receive_message(persona, text, uuid4(), "web", at)
     claimed = turns.claim(persona.pk, at)
     assert claimed is not None
     before_prompt(claimed.pk, at)
-    made = assemble.assemble(claimed, at)
-    turns.finish(claimed, "Yes.", stopped=False, first_token_at=at, xray=made.xray, now=at)
-    return made
+    built_prompt = assemble.assemble(claimed, at)
+    turns.finish(claimed, "Yes.", stopped=False, first_token_at=at, xray=built_prompt.xray, now=at)
+    return built_prompt
 
 
 def test_a_wish_is_a_lesson_in_the_owners_own_words(mira: Persona) -> None:
@@ -73,19 +73,19 @@ def test_a_wish_is_a_lesson_in_the_owners_own_words(mira: Persona) -> None:
 
 def test_it_acts_from_the_next_word_on(mira: Persona) -> None:
     say(mira, "Please keep your answers short.")
-    made = prompt(mira, "How was your day?")
-    assert "<wishes>\n- Please keep your answers short" in made.system
-    assert made.xray["lessons"]["lessons"][0]["why"] == "always"
-    assert made.system.index("# What always holds") < made.system.index("# How to be with them")
+    reply_prompt = prompt(mira, "How was your day?")
+    assert "<wishes>\n- Please keep your answers short" in reply_prompt.system
+    assert reply_prompt.xray["lessons"]["lessons"][0]["why"] == "always"
+    assert reply_prompt.system.index("# What always holds") < reply_prompt.system.index("# How to be with them")
 
 
 def test_the_name_the_owner_asks_for_acts_at_once_and_can_be_undone(mira: Persona) -> None:
     say(mira, "Call me Sammy")
     mira.refresh_from_db()
     assert (mira.user_display_name, mira.user_name) == ("Sammy", "Ana")
-    made = prompt(mira, "hello")
-    assert "talking with Sammy" in made.system
-    assert "<wishes>" not in made.system
+    reply_prompt = prompt(mira, "hello")
+    assert "talking with Sammy" in reply_prompt.system
+    assert "<wishes>" not in reply_prompt.system
     say(mira, "No, call me Sam.", at=NOW + timedelta(days=2))
     mira.refresh_from_db()
     assert mira.user_display_name == "Sam"
@@ -150,8 +150,8 @@ def test_no_lesson_is_served_as_a_memory(mira: Persona, remember: Callable[..., 
         mira, Wish("When the harbour comes up, tell me about the ships in the harbour", "topic", "the harbour"), NOW
     )
     event = remember(mira, "Ana saw ships in the harbour.")
-    found = recall(mira, ["Tell me about the ships in the harbour"], now=NOW, budget_tokens=1_500)
-    assert [item.uuid for item in found.items] == [event.uuid]
+    result = recall(mira, ["Tell me about the ships in the harbour"], now=NOW, budget_tokens=1_500)
+    assert [item.uuid for item in result.items] == [event.uuid]
 
 
 FRIENDLY = [
@@ -233,7 +233,7 @@ def test_what_can_be_a_name() -> None:
 
 @each_row("text", [*DIRECT, *IN_ANOTHER_VOICE])
 def test_no_injection_becomes_a_lesson(mira: Persona, text: str) -> None:
-    """Also where the ear takes it for a wish, the gate of lessons does not."""
+    """The gate of lessons refuses it even where the parser takes it for a wish."""
     wishes = wishes_in(text)
     assert all(is_refused(wish) for wish in wishes), [wish.text for wish in wishes if not is_refused(wish)]
 
@@ -249,7 +249,7 @@ def test_a_friendly_wish_is_not_refused(text: str) -> None:
 
 
 def test_a_hostile_lesson_out_of_a_file_is_seen_and_never_acts(ana: User, tmp_path: Path) -> None:
-    lines = [
+    records = [
         HEADER,
         PERSONA,
         archive_node(
@@ -258,9 +258,9 @@ def test_a_hostile_lesson_out_of_a_file_is_seen_and_never_acts(ana: User, tmp_pa
         archive_node("n2", "Just listen", kind="lesson", scope="always", source="extraction"),
         archive_node("n3", "Be gentle", kind="lesson", scope="always", source="person"),
     ]
-    persona = import_lines(tmp_path, ana, *lines).persona
-    found = dict(Lesson.objects.filter(persona=persona).values_list("external_id", "status"))
-    assert found == {"n1": "quarantined", "n2": "quarantined", "n3": "active"}
+    persona = import_lines(tmp_path, ana, *records).persona
+    statuses = dict(Lesson.objects.filter(persona=persona).values_list("external_id", "status"))
+    assert statuses == {"n1": "quarantined", "n2": "quarantined", "n3": "active"}
 
 
 def test_lessons_come_back_from_an_archive_with_the_same_bytes(mira: Persona, ana: User, tmp_path: Path) -> None:

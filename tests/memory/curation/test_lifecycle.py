@@ -1,4 +1,4 @@
-"""What time does to memories: what was never sure, what is settled, and, on wish, what is old and slight."""
+"""Ageing of memories: unconfirmed, settled and, if enabled, old and slight ones are archived."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -96,7 +96,7 @@ def test_nothing_leaves_for_its_age_unless_that_is_wished() -> None:
 
 @pytest.fixture
 def three(mira: Persona, remember: Remember) -> list[ConceptNode]:
-    """One of each kind, and one that stays."""
+    """One memory of each kind, and one that stays."""
     remember(mira, "Ana has a cat.", created_at=days(500))
     return [
         remember(mira, "Ana may move.", confidence=0.1, created_at=days(40)),
@@ -114,15 +114,15 @@ def test_each_gets_its_due_once_and_can_be_had_back(settings: Any, three: list[C
     assert not ConceptNode.objects.filter(status="archived").exists()
     assert lifecycle.run(NOW) == expected
     assert not lifecycle.run(NOW)
-    found = [ConceptNode.objects.get(pk=node.pk) for node in three]
-    assert [(node.status, node.archived_because) for node in found] == [
+    nodes = [ConceptNode.objects.get(pk=node.pk) for node in three]
+    assert [(node.status, node.archived_because) for node in nodes] == [
         ("archived", "expired"),
         ("archived", "settled"),
         ("archived", "old"),
     ]
-    assert [told["change"] for told in published("memory.node.updated")] == ["archived"] * 3
-    assert unarchive(found[0])
-    assert (found[0].status, found[0].archived_because) == ("active", "")
+    assert [event["change"] for event in published("memory.node.updated")] == ["archived"] * 3
+    assert unarchive(nodes[0])
+    assert (nodes[0].status, nodes[0].archived_because) == ("active", "")
 
 
 @pytest.mark.django_db
@@ -136,11 +136,11 @@ def test_very_many_are_seen_to_as_few_are(mira: Persona, remember: Remember, mon
 @pytest.mark.django_db
 def test_the_command_says_what_it_would_do_and_does_it(three: list[ConceptNode]) -> None:
     ConceptNode.objects.update(created_at=days(4_000), resolved_at=None)
-    told = StringIO()
-    call_command("lifecycle", "--dry-run", stdout=told)
-    assert "to be archived, doubtful, and never confirmed: 1" in told.getvalue()
+    output = StringIO()
+    call_command("lifecycle", "--dry-run", stdout=output)
+    assert "to be archived, doubtful, and never confirmed: 1" in output.getvalue()
     assert ConceptNode.objects.recallable().count() == 4
-    call_command("lifecycle", stdout=told)
+    call_command("lifecycle", stdout=output)
     assert ConceptNode.objects.recallable().count() == 3
 
 
