@@ -1,4 +1,4 @@
-"""What the tests of the slow cycle share: a persona who wants to think, and answers as a model would give them."""
+"""Shared helpers for tests of the slow cycle: a requested cycle, and answers of a model."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -10,8 +10,8 @@ from persona.models import Persona
 Remember = Callable[..., ConceptNode]
 
 
-def wanting(persona: Persona, at: datetime) -> SlowCycle:
-    """Her slow cycle, wanted as the end of a talk leaves it."""
+def request_cycle(persona: Persona, at: datetime) -> SlowCycle:
+    """The persona's slow cycle, requested as at the end of a session."""
     cycle, _made = SlowCycle.objects.update_or_create(persona=persona, defaults={"requested_at": at})
     return cycle
 
@@ -48,10 +48,10 @@ def last_run() -> SlowCycleRun:
     return SlowCycleRun.objects.latest("id")
 
 
-def dropped() -> list[tuple[str, str]]:
-    """What fell out of the last run, and why."""
+def dropped_items() -> list[tuple[str, str]]:
+    """The kinds of items that the last run dropped, and the reasons."""
     return [(item["kind"], item["dropped"]) for item in last_run().made if "dropped" in item]
 
 
-def _ids(cited: Sequence[ConceptNode | str]) -> list[str]:
-    return [one if isinstance(one, str) else key(one) for one in cited]
+def _ids(references: Sequence[ConceptNode | str]) -> list[str]:
+    return [reference if isinstance(reference, str) else key(reference) for reference in references]

@@ -1,4 +1,4 @@
-"""Who somebody is, written from what is told of them."""
+"""Descriptions of entities, written from their events."""
 
 from typing import Any
 
@@ -19,14 +19,22 @@ from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 from tests.memory.sessions import NOW, Clock
-from tests.memory.slow_cycle.slow_cycles import Remember, answer, description, dropped, key, last_run, wanting
+from tests.memory.slow_cycle.slow_cycles import (
+    Remember,
+    answer,
+    description,
+    dropped_items,
+    key,
+    last_run,
+    request_cycle,
+)
 from tests.scripted import Script
 
 STORIES = ("sails a small boat", "plays the cello at night", "has a bakery by the river", "is afraid of storms")
 
 
-def known(remember: Remember, persona: Persona, name: str, events: int = 3, **fields: Any) -> Entity:
-    """Somebody of whom so many events tell."""
+def create_entity(remember: Remember, persona: Persona, name: str, events: int = 3, **fields: Any) -> Entity:
+    """An entity with this number of events."""
     entity = Entity.objects.create(persona=persona, canonical_name=name, kind="person", **fields)
     learn_aliases(entity, [name])
     link(entity, [remember(persona, f"{name} {story}.") for story in STORIES[:events]])
@@ -38,32 +46,32 @@ def events_of(entity: Entity) -> list[ConceptNode]:
 
 
 def run(persona: Persona, clock: Clock, model: Script, *descriptions: Any) -> Outcome:
-    """A run in which she has no thought, and says this of those who are due."""
+    """A run without thoughts, in which the model answers with these descriptions."""
     model.answers(answer(), *descriptions)
-    wanting(persona, clock.now)
+    request_cycle(persona, clock.now)
     outcome = runner.run(persona.pk, clock)
     clock.forward(minutes=31)
     return outcome
 
 
-def described(model: Script) -> list[str]:
-    """Whom the models were asked about."""
+def described_names(model: Script) -> list[str]:
+    """The names of the entities in the requests to models."""
     return [request.material["name"] for request in model.requests if request.purpose == "entity"]
 
 
 def test_somebody_of_whom_enough_is_told_is_described(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
-    omar = known(remember, mira, "Omar")
-    known(remember, mira, "Noor", events=2)
-    told = events_of(omar)
+    omar = create_entity(remember, mira, "Omar")
+    create_entity(remember, mira, "Noor", events=2)
+    memories = events_of(omar)
     text = "Omar is a baker by the river. At night he plays the cello."
-    assert run(mira, clock, model, description(text, told[1], told[2], "e999999")) == Outcome.DONE
+    assert run(mira, clock, model, description(text, memories[1], memories[2], "e999999")) == Outcome.DONE
     omar.refresh_from_db()
-    assert (omar.description, omar.described_by, omar.described_through) == (text, "slow_cycle", told[-1].pk)
-    assert described(model) == ["Omar"]
+    assert (omar.description, omar.described_by, omar.described_through) == (text, "slow_cycle", memories[-1].pk)
+    assert described_names(model) == ["Omar"]
     assert last_run().given["entities"] == [omar.pk]
-    assert last_run().made == [{"kind": "description", "id": omar.pk, "by": [told[1].pk, told[2].pk]}]
+    assert last_run().made == [{"kind": "description", "id": omar.pk, "by": [memories[1].pk, memories[2].pk]}]
     [told_of] = OutboxEvent.objects.filter(name="memory.entity.description_updated")
     assert told_of.data == {
         "entity_id": str(omar.uuid), "canonical_name": "Omar", "description": text, "source": "slow_cycle",
@@ -76,11 +84,11 @@ def test_somebody_of_whom_enough_is_told_is_described(
 def test_it_is_described_anew_where_something_new_is_told_and_not_else(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
-    omar = known(remember, mira, "Omar")
+    omar = create_entity(remember, mira, "Omar")
     run(mira, clock, model, description("Omar sails.", key(events_of(omar)[0])))
     remember(mira, "Ana is tired.")
     run(mira, clock, model)
-    assert described(model) == ["Omar"]
+    assert described_names(model) == ["Omar"]
     link(omar, [remember(mira, "Omar sold the boat.")])
     run(mira, clock, model, description("Omar sailed once.", key(events_of(omar)[-1])))
     omar.refresh_from_db()
@@ -99,44 +107,44 @@ def test_it_is_described_anew_where_something_new_is_told_and_not_else(
 def test_what_a_person_wrote_stays_and_who_is_in_question_is_not_described(
     mira: Persona, model: Script, clock: Clock, remember: Remember, fields: Any
 ) -> None:
-    known(remember, mira, "Omar", **fields)
+    create_entity(remember, mira, "Omar", **fields)
     run(mira, clock, model)
-    assert described(model) == []
+    assert described_names(model) == []
 
 
 def test_what_a_person_writes_while_the_model_thinks_stays(
     mira: Persona, model: Script, clock: Clock, remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    omar = known(remember, mira, "Omar")
+    omar = create_entity(remember, mira, "Omar")
     describe = runner.describe
 
     def meanwhile(*args: Any) -> Any:
-        found = describe(*args)
+        result = describe(*args)
         Entity.objects.filter(pk=omar.pk).update(description="My brother.", described_by="person")
-        return found
+        return result
 
     monkeypatch.setattr(runner, "describe", meanwhile)
     run(mira, clock, model, description("Omar sails.", key(events_of(omar)[0])))
     omar.refresh_from_db()
     assert (omar.description, omar.described_by, omar.described_through) == ("My brother.", "person", 0)
-    assert dropped() == [("description", "changed")]
+    assert dropped_items() == [("description", "changed")]
 
 
 @pytest.mark.parametrize("action", ["hide", "correct"])
 def test_what_is_put_right_or_away_while_the_model_thinks_is_not_written_and_soon_asked_anew(
     mira: Persona, model: Script, clock: Clock, remember: Remember, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
-    omar = known(remember, mira, "Omar", events=4)
+    omar = create_entity(remember, mira, "Omar", events=4)
     boat = events_of(omar)[0]
     describe = runner.describe
 
     def meanwhile(*args: Any) -> Any:
-        found = describe(*args)
+        result = describe(*args)
         if action == "hide":
             actions.hide(boat)
         else:
             ConceptNode.objects.filter(pk=boat.pk).update(description="Omar never sails.")
-        return found
+        return result
 
     with monkeypatch.context() as patched:
         patched.setattr(runner, "describe", meanwhile)
@@ -152,26 +160,26 @@ def test_what_is_put_right_or_away_while_the_model_thinks_is_not_written_and_soo
 def test_what_cites_nothing_given_is_dropped_and_not_asked_again_for_the_same_events(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
-    omar = known(remember, mira, "Omar")
+    omar = create_entity(remember, mira, "Omar")
     run(mira, clock, model, description("Omar is a king.", "e999999"))
-    assert dropped() == [("description", "no_ground")]
+    assert dropped_items() == [("description", "no_ground")]
     remember(mira, "Ana is tired.")
     run(mira, clock, model)
     omar.refresh_from_db()
-    assert (omar.description, described(model)) == ("", ["Omar"])
+    assert (omar.description, described_names(model)) == ("", ["Omar"])
 
 
 def test_where_no_description_can_be_had_the_thoughts_stay_and_it_is_asked_for_again(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
-    omar, _noor = known(remember, mira, "Omar"), known(remember, mira, "Noor")
+    omar, _noor = create_entity(remember, mira, "Omar"), create_entity(remember, mira, "Noor")
     busy = LLMError("busy", code="timeout", permanent=False)
     assert run(mira, clock, model, busy) == Outcome.DONE
-    assert dropped() == [("description", "timeout")]  # and nobody was asked about the other
+    assert dropped_items() == [("description", "timeout")]  # and nobody was asked about the other
     remember(mira, "Ana is tired.")
     texts = [description(f"{name}.", "e999999") for name in ("Noor", "Omar")]
     run(mira, clock, model, *texts)
-    assert sorted(described(model)[1:]) == ["Noor", "Omar"]
+    assert sorted(described_names(model)[1:]) == ["Noor", "Omar"]
     assert omar.described_through == 0
 
 
@@ -179,9 +187,9 @@ def test_three_are_described_in_a_run_the_latest_spoken_of_first(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
     for name in ("Omar", "Noor", "Rosa", "Tomas"):
-        known(remember, mira, name)
+        create_entity(remember, mira, name)
     run(mira, clock, model, *[description("Somebody.", "e999999")] * 3)
-    assert described(model) == ["Tomas", "Rosa", "Noor"]
+    assert described_names(model) == ["Tomas", "Rosa", "Noor"]
 
 
 def test_descriptions_keep_within_the_tokens_of_the_run(
@@ -189,16 +197,16 @@ def test_descriptions_keep_within_the_tokens_of_the_run(
 ) -> None:
     settings.KNOBS = settings.KNOBS | {"slow_cycle.run_tokens": 4_000}
     for name in ("Omar", "Noor", "Rosa"):
-        known(remember, mira, name)
+        create_entity(remember, mira, name)
     remember(mira, "A long day. " * 80)
     run(mira, clock, model, *[description("Somebody.", "e999999")] * 3)
-    assert len(described(model)) < 3
-    asked = [request for request in model.requests if request.purpose in ("slow_cycle", "entity")]
-    assert sum(len((one.system + one.user).encode()) / 4 + one.max_tokens for one in asked) <= 4_000
+    assert len(described_names(model)) < 3
+    requests = [request for request in model.requests if request.purpose in ("slow_cycle", "entity")]
+    assert sum(len((request.system + request.user).encode()) / 4 + request.max_tokens for request in requests) <= 4_000
 
 
 def test_nothing_forgotten_comes_back_in_it(mira: Persona, model: Script, clock: Clock, remember: Remember) -> None:
-    omar, noor = known(remember, mira, "Omar"), known(remember, mira, "Noor")
+    omar, noor = create_entity(remember, mira, "Omar"), create_entity(remember, mira, "Noor")
     tombstones.add_tombstone(mira, "Noor stole a book from the old library.")
     tombstones.add_tombstones(mira, [TombstoneSource("name", "Tom"), TombstoneSource("name", "Omar")])
     run(
@@ -206,14 +214,14 @@ def test_nothing_forgotten_comes_back_in_it(mira: Persona, model: Script, clock:
         description("Noor stole a book from the old library.", key(events_of(noor)[0])),
         description("Omar sails with Tom.", key(events_of(omar)[0])),
     )  # fmt: skip
-    assert dropped() == [("description", "forgotten")] * 2
+    assert dropped_items() == [("description", "forgotten")] * 2
     assert not Entity.objects.exclude(description="").exists()
 
 
 def test_hiding_or_forgetting_what_it_was_written_from_erases_it(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
-    omar = known(remember, mira, "Omar", events=4)
+    omar = create_entity(remember, mira, "Omar", events=4)
     boat, cello, *_ = events_of(omar)
     run(mira, clock, model, description("Omar sails.", key(boat)))
     actions.hide(boat)
@@ -239,10 +247,10 @@ def test_it_is_shortened_to_whole_sentences() -> None:
 def test_whom_two_entities_turn_out_to_be_is_described_by_all_that_is_told(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
-    omar, omi = known(remember, mira, "Omar", events=2), known(remember, mira, "Omi", events=1)
+    omar, omi = create_entity(remember, mira, "Omar", events=2), create_entity(remember, mira, "Omi", events=1)
     assert due_subjects(mira) == []
-    one, other = sorted([omar, omi], key=lambda entity: entity.pk)
-    proposal = MergeProposal.objects.create(a=one, b=other, score=0.9, reasons=["same_name"])
+    first, other = sorted([omar, omi], key=lambda entity: entity.pk)
+    proposal = MergeProposal.objects.create(a=first, b=other, score=0.9, reasons=["same_name"])
     merge.merge(proposal, None, NOW)
     [subject] = due_subjects(mira)
     assert len(subject.events) == 3

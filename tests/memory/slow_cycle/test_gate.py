@@ -1,4 +1,4 @@
-"""When the slow cycle may run: the whole table of it."""
+"""The gate of the slow cycle: the table of all cases."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The slow cycle: what she makes of things between talks, and what is kept of it."""
+"""The slow cycle: its inputs, the thoughts it writes between sessions, and its failures."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -29,29 +29,29 @@ from tests.memory.sessions import NOW, Clock, cite, event, extraction, impressio
 from tests.memory.slow_cycle.slow_cycles import (
     Remember,
     answer,
-    dropped,
+    dropped_items,
     expectation,
     key,
     last_run,
     outcome,
     question,
+    request_cycle,
     thought,
-    wanting,
 )
 from tests.scripted import Script
 
 TIRED = LLMError("busy", code="rate_limited", permanent=False)
 
 
-def asked(model: Script) -> list[dict[str, Any]]:
-    """The events that the last question was about."""
+def prompt_events(model: Script) -> list[dict[str, Any]]:
+    """The events in the last request to the model."""
     events: list[dict[str, Any]] = model.requests[-1].material["events"]
     return events
 
 
 def run(persona: Persona, clock: Clock) -> Outcome:
-    """A run that is wanted now."""
-    wanting(persona, clock.now)
+    """Request the slow cycle and run it now."""
+    request_cycle(persona, clock.now)
     return slow_cycle_runner.run(persona.pk, clock)
 
 
@@ -65,7 +65,7 @@ def interview(remember: Remember, persona: Persona, **fields: Any) -> ConceptNod
 
 @pytest.fixture
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
-    """A function that has something done while the model thinks."""
+    """A function that arranges an action to run while the model thinks."""
 
     def arrange(action: Callable[[], Any]) -> None:
         think = slow_cycle_runner.think
@@ -81,11 +81,11 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], 
     return arrange
 
 
-# --- from a talk to a thought ---------------------------------------------------------------------------------------
+# --- from a session to a thought ------------------------------------------------------------------------------------
 def test_a_talk_that_left_something_makes_her_think(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, "I had the interview at the port.", "> Oh!", "They call on Friday.", at=clock.now)
-    told = event("Ana had an interview at the port.", cite(session.messages.all()[0]))
-    model.answers(extraction([told]), impression())
+    event_item = event("Ana had an interview at the port.", cite(session.messages.all()[0]))
+    model.answers(extraction([event_item]), impression())
     assert runner.run(session.pk, clock) == runner.Outcome.CLOSED
     [job] = [job.task for job in OrmQ.objects.all()]
     assert (job["func"], job["args"]) == ("memory.tasks.slow_cycle", (mira.pk,))
@@ -99,10 +99,13 @@ def test_a_talk_that_left_something_makes_her_think(mira: Persona, model: Script
         )
     )
     assert slow_cycle_runner.run(mira.pk, clock) == Outcome.DONE
-    made = {node.kind: node for node in ConceptNode.objects.filter(source="slow_cycle")}
-    assert made["thought"].filling.get().child == event_node
-    assert (made["expectation"].event_time_end, made["expectation"].outcome) == (date(2026, 3, 6), "open")
-    assert NodeVector.objects.filter(node__in=made.values()).count() == 2
+    nodes_by_kind = {node.kind: node for node in ConceptNode.objects.filter(source="slow_cycle")}
+    assert nodes_by_kind["thought"].filling.get().child == event_node
+    assert (nodes_by_kind["expectation"].event_time_end, nodes_by_kind["expectation"].outcome) == (
+        date(2026, 3, 6),
+        "open",
+    )
+    assert NodeVector.objects.filter(node__in=nodes_by_kind.values()).count() == 2
     assert Question.objects.get().rests_on.get().node == event_node
     account = last_run()
     assert (account.reason, account.outcome, account.session, account.dropped) == ("first", "done", session, 0)
@@ -147,7 +150,7 @@ def test_nothing_that_a_failed_run_was_given_is_lost(
     clock.forward(minutes=30)
     model.answers(answer(thoughts=[thought("Ana hopes.", node)]))
     assert run(mira, clock) == Outcome.DONE
-    assert [one["id"] for one in asked(model)] == [key(node)]
+    assert [item["id"] for item in prompt_events(model)] == [key(node)]
 
 
 def test_events_that_a_model_refuses_again_and_again_do_not_stop_her_for_ever(
@@ -161,10 +164,10 @@ def test_events_that_a_model_refuses_again_and_again_do_not_stop_her_for_ever(
     assert (last_run().through, last_run().made) == (refused.pk, [{"kind": "events", "dropped": "content_refused"}])
     later = remember(mira, "Ana has a cat named Milo.")
     assert run(mira, clock) == Outcome.DONE
-    assert [one["id"] for one in asked(model)] == [key(later)]
+    assert [item["id"] for item in prompt_events(model)] == [key(later)]
 
 
-# --- when -----------------------------------------------------------------------------------------------------------
+# --- schedule -------------------------------------------------------------------------------------------------------
 def test_she_rests_between_two_runs_and_what_waits_is_taken_up_by_the_minute(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
@@ -200,7 +203,7 @@ def test_what_cannot_wait_does_not(
     remember(mira, "Omar died.", **fields)
     assert slow_cycle_requests.request_run(session, clock.now)  # takes her out of her rest
     assert slow_cycle_runner.run(mira.pk, clock) == Outcome.DONE
-    assert (last_run().reason, len(asked(model))) == (reason, 2)
+    assert (last_run().reason, len(prompt_events(model))) == (reason, 2)
 
 
 def test_a_day_has_an_end_to_her_thinking(
@@ -257,14 +260,14 @@ def test_the_sweep_fills_the_queue_up_to_a_bound_and_frees_what_the_dead_held(
 ) -> None:
     settings.KNOBS = {"consolidate.queue_room": 1}
     for persona in (mira, otto):
-        wanting(persona, clock.now)
+        request_cycle(persona, clock.now)
         clock.forward(minutes=1)
     assert slow_cycle_requests.requeue_stale(clock.now) == 1
     assert slow_cycle_requests.requeue_stale(clock.now) == 0
     OrmQ.objects.all().delete()
     SlowCycle.objects.filter(persona=otto).update(requested_at=None)
-    held = {"holder": "elsewhere:1:a:b", "lease_until": clock.now + timedelta(minutes=5)}
-    SlowCycle.objects.filter(persona=mira).update(**held)
+    lease = {"holder": "elsewhere:1:a:b", "lease_until": clock.now + timedelta(minutes=5)}
+    SlowCycle.objects.filter(persona=mira).update(**lease)
     assert slow_cycle_requests.requeue_stale(clock.now) == 0
     SlowCycle.objects.filter(persona=mira).update(holder=f"{slow_cycle_runner.__name__}:1")
     clock.forward(minutes=6)
@@ -280,7 +283,7 @@ def test_where_nothing_waits_the_minute_costs_two_small_queries(
         assert slow_cycle_requests.requeue_stale(clock.now) == 0
 
 
-# --- what she is given ----------------------------------------------------------------------------------------------
+# --- inputs ---------------------------------------------------------------------------------------------------------
 def test_she_is_given_what_is_new_beside_what_she_thinks_awaits_and_wonders(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
@@ -301,8 +304,8 @@ def test_she_is_given_what_is_new_beside_what_she_thinks_awaits_and_wonders(
     assert of_hidden
     noticed = remember(mira, "Ana hums.", kind="thought")
     run(mira, clock)
-    prompt, given = model.requests[-1].user, last_run().given
-    assert given == {
+    prompt, given_ids = model.requests[-1].user, last_run().given
+    assert given_ids == {
         "events": [first.pk], "awaited": [promise.pk], "questions": [wonders.pk], "thoughts": [noticed.pk],
         "entities": [], "threads": [], "earlier": [],
     }  # fmt: skip
@@ -317,17 +320,17 @@ def test_what_does_not_fit_waits_for_the_next_run_and_nothing_is_given_twice(
     mira: Persona, model: Script, clock: Clock, remember: Remember, settings: Any
 ) -> None:
     settings.KNOBS = settings.KNOBS | {"slow_cycle.run_tokens": 4_000}
-    told = [remember(mira, f"{number} " + "apples and pears " * 40) for number in range(20)]
-    given: list[str] = []
+    memories = [remember(mira, f"{number} " + "apples and pears " * 40) for number in range(20)]
+    given_keys: list[str] = []
     runs = 0
-    wanting(mira, clock.now)
+    request_cycle(mira, clock.now)
     while slow_cycle_runner.run(mira.pk, clock) == Outcome.DONE:
         assert context.cost(model.requests[-1]) <= 4_000
-        given += [one["id"] for one in asked(model)]
+        given_keys += [item["id"] for item in prompt_events(model)]
         clock.forward(minutes=31)
         runs += 1
     assert runs > 1
-    assert given == [key(node) for node in told]
+    assert given_keys == [key(node) for node in memories]
     assert SlowCycle.objects.get().requested_at is None
 
 
@@ -341,7 +344,7 @@ def test_a_run_keeps_within_its_tokens_however_much_is_known(
         for number in range(6):
             remember(mira, f"{number}" + "沧海桑田" * 480, kind=kind)
     assert run(mira, clock) == Outcome.DONE
-    assert len(asked(model)) == 1
+    assert len(prompt_events(model)) == 1
     assert context.cost(model.requests[-1]) <= 4_000
 
 
@@ -355,7 +358,7 @@ def test_what_an_archive_brings_from_long_ago_is_not_wondered_about(
     remember(mira, "Ana went to school.", import_uuid=mira.uuid, created_at=long_ago)
     late = remember(mira, "Ana told of it late.", created_at=long_ago)
     run(mira, clock)
-    assert [one["id"] for one in asked(model)] == [key(late)]
+    assert [item["id"] for item in prompt_events(model)] == [key(late)]
 
 
 # The last two are the nights in which clocks change in Los Angeles.
@@ -377,15 +380,15 @@ def test_an_event_of_a_minute_ago_is_seen_and_none_is_seen_twice(
     mira.timezone = zone
     mira.save()
     clock = Clock(datetime.fromisoformat(night).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC))
-    seen: list[str] = []
+    seen_keys: list[str] = []
     for number in range(6):
         node = remember(mira, f"Ana tells story {number}.", created_at=clock.now - timedelta(minutes=1))
         assert run(mira, clock) == Outcome.DONE
-        given = [one["id"] for one in asked(model)]
-        assert key(node) in given
-        seen += given
+        new_keys = [item["id"] for item in prompt_events(model)]
+        assert key(node) in new_keys
+        seen_keys += new_keys
         clock.forward(minutes=30)
-    assert len(seen) == len(set(seen)) == 6
+    assert len(seen_keys) == len(set(seen_keys)) == 6
 
 
 def test_a_clock_that_was_set_back_stops_nothing(
@@ -396,10 +399,10 @@ def test_a_clock_that_was_set_back_stops_nothing(
     clock.now -= timedelta(days=30)
     node = remember(mira, "Ana has a cat named Milo.", created_at=clock.now)
     assert run(mira, clock) == Outcome.DONE
-    assert [one["id"] for one in asked(model)] == [key(node)]
+    assert [item["id"] for item in prompt_events(model)] == [key(node)]
 
 
-# --- what stands of an answer ---------------------------------------------------------------------------------------
+# --- checks of an answer --------------------------------------------------------------------------------------------
 def test_every_item_stands_by_itself(mira: Persona, model: Script, clock: Clock, remember: Remember) -> None:
     waits = remember(mira, "The port calls Ana.", kind="expectation")
     node = interview(remember, mira)
@@ -431,12 +434,12 @@ def test_every_item_stands_by_itself(mira: Persona, model: Script, clock: Clock,
         )
     )
     assert run(mira, clock) == Outcome.DONE
-    made = ConceptNode.objects.filter(source="slow_cycle").order_by("id").values_list("description", "event_time_end")
-    assert list(made) == [("Ana hopes.", None), ("Today it rains.", date(2026, 3, 5)), ("One day she sails.", None)]
+    rows = ConceptNode.objects.filter(source="slow_cycle").order_by("id").values_list("description", "event_time_end")
+    assert list(rows) == [("Ana hopes.", None), ("Today it rains.", date(2026, 3, 5)), ("One day she sails.", None)]
     assert list(Question.objects.values_list("text", flat=True)) == ["Who called her?"]
     waits.refresh_from_db()
     assert (waits.outcome, waits.resolved_by, waits.resolved_at) == ("fulfilled", node, clock.now)
-    assert sorted(dropped()) == sorted(
+    assert sorted(dropped_items()) == sorted(
         [
             *[("item", "unreadable")] * 2,
             *[("thought", "no_ground")] * 2,
@@ -446,11 +449,11 @@ def test_every_item_stands_by_itself(mira: Persona, model: Script, clock: Clock,
             ("answer", "unknown"),
         ]
     )  # fmt: skip
-    assert last_run().dropped == len(dropped())
+    assert last_run().dropped == len(dropped_items())
 
 
 def test_today_is_a_day_of_the_owners_zone(mira: Persona, model: Script, remember: Remember) -> None:
-    """In Shanghai it is the sixth already."""
+    """In Shanghai it is already the sixth."""
     clock = Clock(datetime(2026, 3, 5, 20, tzinfo=UTC))
     node = interview(remember, mira)
     model.answers(
@@ -476,10 +479,10 @@ def test_what_she_wonders_comes_back_until_it_is_answered(
         )
     )
     run(mira, clock)
-    assert [one["text"] for one in model.requests[-1].material["questions"]] == ["Did it rain?", "Who called her?"]
+    assert [item["text"] for item in model.requests[-1].material["questions"]] == ["Did it rain?", "Who called her?"]
     who.refresh_from_db()
     assert (who.status, who.answered_by, who.settled_at) == ("answered", answering, clock.now)
-    assert dropped() == [("question", "asked_before")] * 2
+    assert dropped_items() == [("question", "asked_before")] * 2
 
     clock.forward(days=15)
     remember(mira, "Ana sails.")
@@ -513,12 +516,12 @@ def test_a_thought_told_again_in_the_same_words_is_one_thought(
         model.answers(answer(thoughts=[thought("Ana hums when she is alone.", node)]))
         run(mira, clock)
         clock.forward(minutes=31)
-    kept = ConceptNode.objects.get(source="slow_cycle")
-    assert (kept.mention_count, kept.filling.count()) == (2, 2)
-    assert last_run().made == [{"kind": "thought", "id": kept.pk, "outcome": "repeated"}]
+    memory = ConceptNode.objects.get(source="slow_cycle")
+    assert (memory.mention_count, memory.filling.count()) == (2, 2)
+    assert last_run().made == [{"kind": "thought", "id": memory.pk, "outcome": "repeated"}]
 
 
-# --- forgetting and putting away meanwhile --------------------------------------------------------------------------
+# --- forgetting and archiving during a run --------------------------------------------------------------------------
 def test_what_is_forgotten_while_the_model_thinks_leaves_nothing(
     mira: Persona, model: Script, clock: Clock, remember: Remember, meanwhile: Any
 ) -> None:
@@ -534,7 +537,7 @@ def test_what_is_forgotten_while_the_model_thinks_leaves_nothing(
     assert not Question.objects.exists()
     assert slow_cycle_requests.requeue_stale(clock.now) == 1
     assert slow_cycle_runner.run(mira.pk, clock) == Outcome.DONE
-    assert [one["id"] for one in asked(model)] == [key(stays)]
+    assert [item["id"] for item in prompt_events(model)] == [key(stays)]
 
 
 def test_what_is_put_away_while_the_model_thinks_is_no_ground(
@@ -558,9 +561,9 @@ def test_what_is_put_away_while_the_model_thinks_is_no_ground(
     )
     meanwhile(lambda: actions.hide(node))
     assert run(mira, clock) == Outcome.DONE
-    kept = ConceptNode.objects.get(source="slow_cycle")
-    assert (kept.description, kept.filling.get().child) == ("on both", stays)
-    assert sorted(dropped()) == [(kind, "no_ground") for kind in ("answer", "outcome", "question", "thought")]
+    memory = ConceptNode.objects.get(source="slow_cycle")
+    assert (memory.description, memory.filling.get().child) == ("on both", stays)
+    assert sorted(dropped_items()) == [(kind, "no_ground") for kind in ("answer", "outcome", "question", "thought")]
 
 
 def test_a_question_goes_with_what_it_rests_on(mira: Persona, model: Script, clock: Clock, remember: Remember) -> None:
@@ -597,8 +600,8 @@ def test_what_was_forgotten_is_not_thought_or_asked_again(
     )
     run(mira, clock)
     assert not ConceptNode.objects.filter(source="slow_cycle").exists()
-    assert [one.text for one in Question.objects.all()] == ["What does Ana do tomorrow?"]
-    assert dropped() == [*[("thought", "forgotten")] * 3, *[("question", "forgotten")] * 2]
+    assert [item.text for item in Question.objects.all()] == ["What does Ana do tomorrow?"]
+    assert dropped_items() == [*[("thought", "forgotten")] * 3, *[("question", "forgotten")] * 2]
 
 
 def test_a_name_is_looked_for_in_whatever_could_be_one() -> None:
@@ -606,12 +609,12 @@ def test_a_name_is_looked_for_in_whatever_could_be_one() -> None:
     assert {"李明", "李明明"} <= set(perhaps_names("她见了李明明。"))
 
 
-# --- what goes wrong ------------------------------------------------------------------------------------------------
+# --- failures -------------------------------------------------------------------------------------------------------
 def test_a_fault_that_may_pass_is_waited_for_and_given_up_in_the_end(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
     interview(remember, mira)
-    wanting(mira, clock.now)
+    request_cycle(mira, clock.now)
     model.answers(*[TIRED] * 5)
     pauses = []
     for _ in range(4):
@@ -638,11 +641,11 @@ def test_a_spent_budget_is_nobodys_fault(mira: Persona, model: Script, clock: Cl
 def test_a_fault_that_nobody_foresaw_is_logged_without_words_and_given_up_in_the_end(
     mira: Persona, model: Script, clock: Clock, remember: Remember, monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:
-    told = interview(remember, mira)
-    wanting(mira, clock.now)
+    memory = interview(remember, mira)
+    request_cycle(mira, clock.now)
 
     def fails(*_: Any) -> Any:
-        raise RuntimeError(told.description)
+        raise RuntimeError(memory.description)
 
     monkeypatch.setattr(persist, "fresh_events", fails)
     for _ in range(job_knobs.attempts() - 1):
@@ -700,7 +703,11 @@ def test_what_the_owner_wants_left_alone_is_not_wondered_about(
     assert "never ask about my father" in model.requests[-1].user
     assert list(Question.objects.values_list("text", flat=True)) == ["Which gym does she like?"]
     assert not ConceptNode.objects.filter(source="slow_cycle", description__contains="ather").exists()
-    assert sorted(dropped()) == [("expectation", "left_alone"), ("question", "left_alone"), ("thought", "left_alone")]
+    assert sorted(dropped_items()) == [
+        ("expectation", "left_alone"),
+        ("question", "left_alone"),
+        ("thought", "left_alone"),
+    ]
 
 
 def test_a_question_from_before_a_boundary_is_asked_no_more(

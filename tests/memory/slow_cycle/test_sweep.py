@@ -1,4 +1,4 @@
-"""A slow cycle that dies before any statement: the next run does all of it, once, and pays once."""
+"""A slow cycle that dies before any statement: the next run completes it once and pays once."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -35,9 +35,9 @@ from tests.scripted import Script
 pytestmark = pytest.mark.django_db
 
 
-def life(persona: Persona, remember: Remember, clock: Clock) -> None:
-    """An interview that was awaited, two people of whom enough is told, a question that is answered, and a story line
-    that goes on."""
+def create_life(persona: Persona, remember: Remember, clock: Clock) -> None:
+    """Create an expected interview, two entities with enough events, a question that is answered, and a thread that
+    continues."""
     before = SlowCycleRun.objects.create(
         persona=persona, reason="first", outcome="done", at=clock() - timedelta(days=1)
     )
@@ -45,8 +45,8 @@ def life(persona: Persona, remember: Remember, clock: Clock) -> None:
     SlowCycle.objects.create(persona=persona, requested_at=clock(), through=old.pk)
     questions.keep(before.persona, "Did they call?", [old], clock(), before)
     remember(persona, "The port calls Ana.", kind="expectation")
-    told = [remember(persona, text, kind="thought") for text in ("Ana paints.", "Ana sells the boat.")]
-    threads.begin(persona, "The boat", told, "open", clock())
+    thoughts = [remember(persona, text, kind="thought") for text in ("Ana paints.", "Ana sells the boat.")]
+    threads.begin(persona, "The boat", thoughts, "open", clock())
     for name in ("Omar", "Noor"):
         entity = Entity.objects.create(persona=persona, canonical_name=name, kind="person")
         learn_aliases(entity, [name])
@@ -57,7 +57,7 @@ def answer(request: Any) -> dict[str, Any]:
     events = [event["id"] for event in request.material["events"]]
     if request.purpose == "entity":
         return {"description": f"{request.material['name']} sails.", "filling": events[:1]}
-    awaited, asked = request.material["awaited"], request.material["questions"]
+    awaited, open_questions = request.material["awaited"], request.material["questions"]
     return {
         "thoughts": [
             {"description": "Ana stands straighter.", "emotional_impact": 3, "subject": "user", "filling": events},
@@ -66,7 +66,7 @@ def answer(request: Any) -> dict[str, Any]:
         "expectations": [{"description": "The boat sails.", "due": "2026-03-09", "filling": events[:1]}],
         "salient_questions": [{"text": "Where does the boat sail?", "about": events[:2]}],
         "outcomes": [{"of": node["id"], "outcome": "fulfilled", "evidence": events[:1]} for node in awaited],
-        "answered_questions": [{"question": question["id"], "by": events[0]} for question in asked],
+        "answered_questions": [{"question": question["id"], "by": events[0]} for question in open_questions],
         "threads": [
             *({"id": thread["id"], "state": "ended", "members": events[:1]} for thread in request.material["threads"]),
             {"id": None, "title": "Sailing with Omar", "members": events[1:3]},
@@ -74,7 +74,7 @@ def answer(request: Any) -> dict[str, Any]:
     }
 
 
-def remains() -> dict[str, Any]:
+def stored_state() -> dict[str, Any]:
     def rows(of: Any, *fields: str) -> list[list[str]]:
         return sorted([str(value) for value in row] for row in of.objects.values_list(*fields))
 
@@ -101,19 +101,19 @@ def test_killed_before_any_statement_nothing_is_lost_doubled_or_paid_twice(
     def try_out(statement: int) -> Trial:
         with undone():
             clock = Clock()
-            life(mira, remember, clock)
+            create_life(mira, remember, clock)
             model.structured[:] = [answer] * 9
             died = dies_at(statement, lambda: runner.run(mira.pk, clock))
             clock.forward(seconds=601)
             runner.run(mira.pk, clock)
-            return remains(), died
+            return stored_state(), died
 
-    left, _ = try_out(0)
-    assert [row[0] for row in left["ledger"]] == ["entity", "entity", "slow_cycle"]
-    assert (len(left["runs"]), len(left["nodes"]), left["replies"]) == (2, 12, [])
-    assert [row[1] for row in left["entities"]] == ["Noor sails.", "Omar sails."]
-    assert {row[1] for row in left["questions"]} == {"answered", "open"}
-    assert [row[:2] for row in left["threads"]] == [["Sailing with Omar", "open"]] * 2 + [["The boat", "ended"]] * 3
+    state, _ = try_out(0)
+    assert [row[0] for row in state["ledger"]] == ["entity", "entity", "slow_cycle"]
+    assert (len(state["runs"]), len(state["nodes"]), state["replies"]) == (2, 12, [])
+    assert [row[1] for row in state["entities"]] == ["Noor sails.", "Omar sails."]
+    assert {row[1] for row in state["questions"]} == {"answered", "open"}
+    assert [row[:2] for row in state["threads"]] == [["Sailing with Omar", "open"]] * 2 + [["The boat", "ended"]] * 3
     assert same_wherever_it_dies(try_out, stride) > 60
 
 
@@ -131,7 +131,7 @@ def test_no_transaction_is_open_while_model_or_embedder_works(
 
         return checked
 
-    life(mira, remember, clock)
+    create_life(mira, remember, clock)
     model.structured[:] = [outside("model", answer)] * 3
     monkeypatch.setattr(embedding, "embed", outside("embedder", embedding.embed))
     assert runner.run(mira.pk, clock) == runner.Outcome.DONE

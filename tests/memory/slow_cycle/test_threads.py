@@ -1,4 +1,4 @@
-"""Threads: what the slow cycle joins, with a model and by rule; what the owner changes; what forgetting leaves."""
+"""Threads: joined by the slow cycle, with a model and by rule; changed by the owner; mended by forgetting."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -19,33 +19,33 @@ from memory.slow_cycle import runner
 from persona.models import Persona
 from tests.memory.deaths import undone
 from tests.memory.sessions import Clock
-from tests.memory.slow_cycle.slow_cycles import Remember, answer, dropped, key, last_run, wanting
+from tests.memory.slow_cycle.slow_cycles import Remember, answer, dropped_items, key, last_run, request_cycle
 from tests.scripted import Script
 from tests.table import each_row
 
 pytestmark = pytest.mark.django_db
 
 
-def tell(
+def remember_events(
     persona: Persona, remember: Remember, clock: Clock, *texts: str, days: int = 3, **fields: Any
 ) -> list[ConceptNode]:
-    """Events told so many days apart, the last one now."""
+    """Remember events `days` apart, the last one now."""
     at = [clock.now - timedelta(days=days * (len(texts) - 1 - place)) for place in range(len(texts))]
     return [remember(persona, text, created_at=moment, **fields) for text, moment in zip(texts, at, strict=True)]
 
 
 def run(persona: Persona, clock: Clock) -> None:
-    wanting(persona, clock.now)
+    request_cycle(persona, clock.now)
     clock.forward(minutes=31)
     assert runner.run(persona.pk, clock) == runner.Outcome.DONE
 
 
-def joined(title: str, *nodes: ConceptNode | str, of: str | None = None, state: str = "open") -> dict[str, Any]:
+def thread_item(title: str, *nodes: ConceptNode | str, of: str | None = None, state: str = "open") -> dict[str, Any]:
     members = [node if isinstance(node, str) else key(node) for node in nodes]
     return {"id": of, "title": title, "state": state, "members": members}
 
 
-def lines() -> list[tuple[str, str, list[str]]]:
+def thread_rows() -> list[tuple[str, str, list[str]]]:
     """Title, state and memories of each standing thread."""
     return [
         (
@@ -58,8 +58,10 @@ def lines() -> list[tuple[str, str, list[str]]]:
 
 
 @pytest.fixture
-def begun(mira: Persona, remember: Remember, clock: Clock) -> Thread:
-    nodes = tell(mira, remember, clock, "Ana saw a flat in Basel.", "The landlord called.", "Ana signed the lease.")
+def flat_thread(mira: Persona, remember: Remember, clock: Clock) -> Thread:
+    nodes = remember_events(
+        mira, remember, clock, "Ana saw a flat in Basel.", "The landlord called.", "Ana signed the lease."
+    )
     thread = threads.begin(mira, "Ana's new flat", nodes, "open", clock.now)
     assert thread
     return thread
@@ -69,17 +71,19 @@ def begun(mira: Persona, remember: Remember, clock: Clock) -> Thread:
 def test_a_model_begins_a_thread_and_continues_it_until_it_has_ended(
     mira: Persona, model: Script, remember: Remember, clock: Clock
 ) -> None:
-    first, second = tell(mira, remember, clock, "Ana saw a flat in Basel.", "The landlord of the flat called Ana.")
+    first, second = remember_events(
+        mira, remember, clock, "Ana saw a flat in Basel.", "The landlord of the flat called Ana."
+    )
     other = remember(mira, "Ana baked bread.", created_at=clock.now)
-    model.answers(answer(threads=[joined("“The new flat.”", first, second)]))
+    model.answers(answer(threads=[thread_item("“The new flat.”", first, second)]))
     run(mira, clock)
-    assert lines() == [("The new flat", "open", [first.description, second.description])]
+    assert thread_rows() == [("The new flat", "open", [first.description, second.description])]
     [begun] = Thread.objects.all()
     third = remember(mira, "Ana moved into the flat.", created_at=clock.now)
-    model.answers(answer(threads=[joined("another title", third, other, of=f"t{begun.pk}", state="ended")]))
+    model.answers(answer(threads=[thread_item("another title", third, other, of=f"t{begun.pk}", state="ended")]))
     run(mira, clock)
     assert f"[t{begun.pk}] (open) The new flat: {second.description}" in model.requests[-1].user
-    assert [line[:2] for line in lines()] == [("The new flat", "ended")]
+    assert [row[:2] for row in thread_rows()] == [("The new flat", "ended")]
     assert last_run().made[0]["kind"] == "thread"
     changes = OutboxEvent.objects.filter(name="memory.thread.updated").order_by("id")
     assert [row.data["change"] for row in changes] == ["begun", "continued"]
@@ -88,27 +92,29 @@ def test_a_model_begins_a_thread_and_continues_it_until_it_has_ended(
 def test_what_a_model_joins_wrongly_is_dropped_and_counted(
     mira: Persona, model: Script, remember: Remember, clock: Clock
 ) -> None:
-    first, second, third, fourth = tell(mira, remember, clock, "Ana met Tom.", "Ana met Ben.", "Rain.", "Ana swims.")
+    first, second, third, fourth = remember_events(
+        mira, remember, clock, "Ana met Tom.", "Ana met Ben.", "Rain.", "Ana swims."
+    )
     add_lesson(mira, Wish("Never talk about rowing", "topic", "rowing", is_boundary=True), clock.now)
     model.answers(
         answer(
             threads=[
-                joined("unknown ids", "e999999", "e999998"),
-                joined("one alone", first),
-                joined("", first, second),
-                joined("no such thread", first, second, of="t999999"),
-                joined("Rowing with Tom", first, second),
-                joined("Two of them", first, first, second),
-                joined("taken by the one before", first, third),
+                thread_item("unknown ids", "e999999", "e999998"),
+                thread_item("one alone", first),
+                thread_item("", first, second),
+                thread_item("no such thread", first, second, of="t999999"),
+                thread_item("Rowing with Tom", first, second),
+                thread_item("Two of them", first, first, second),
+                thread_item("taken by the one before", first, third),
             ]
         )
     )
     run(mira, clock)
-    reasons = [why for kind, why in dropped() if kind == "thread"]
+    reasons = [why for kind, why in dropped_items() if kind == "thread"]
     assert sorted(reasons) == sorted(
         ["no_ground", "no_ground", "untitled", "unknown", "left_alone", "no_ground", "no_ground"]
     )
-    assert lines() == []
+    assert thread_rows() == []
     fourth.refresh_from_db()
 
 
@@ -137,75 +143,75 @@ def test_by_rule_only_what_is_surely_of_one_matter_is_joined(
     settings.LLM_PROVIDER = "offline"
     with undone():
         clock = Clock()
-        tell(mira, remember, clock, *texts)
+        remember_events(mira, remember, clock, *texts)
         run(mira, clock)
-        assert lines() == ([(title, state, sorted(texts))] if title else [])
+        assert thread_rows() == ([(title, state, sorted(texts))] if title else [])
 
 
 def test_by_rule_a_thread_goes_on_and_ends_and_no_run_doubles_it(
     mira: Persona, remember: Remember, clock: Clock, settings: Any
 ) -> None:
     settings.LLM_PROVIDER = "offline"
-    tell(mira, remember, clock, *STORIES[1][0])
+    remember_events(mira, remember, clock, *STORIES[1][0])
     run(mira, clock)
     clock.forward(days=20)
-    told = [*STORIES[1][0], "Ana handed in her thesis."]
-    remember(mira, told[-1], created_at=clock.now)
+    texts = [*STORIES[1][0], "Ana handed in her thesis."]
+    remember(mira, texts[-1], created_at=clock.now)
     remember(mira, "Ana ate plums.", created_at=clock.now)
     run(mira, clock)
-    assert lines() == [("Thesis", "ended", sorted(told))]
+    assert thread_rows() == [("Thesis", "ended", sorted(texts))]
     SlowCycle.objects.update(through=0)
     run(mira, clock)
-    assert lines() == [("Thesis", "ended", sorted(told))]
+    assert thread_rows() == [("Thesis", "ended", sorted(texts))]
 
 
 def test_what_the_owner_took_out_or_dissolved_is_not_joined_again(
     mira: Persona, remember: Remember, clock: Clock, settings: Any
 ) -> None:
     settings.LLM_PROVIDER = "offline"
-    first, *others = tell(mira, remember, clock, *STORIES[1][0])
+    first, *others = remember_events(mira, remember, clock, *STORIES[1][0])
     run(mira, clock)
     [thread] = Thread.objects.all()
     assert threads.remove_member(thread, first, clock.now)
     SlowCycle.objects.update(through=0)
     run(mira, clock)
-    assert lines() == [("Thesis", "open", sorted(node.description for node in others))]
+    assert thread_rows() == [("Thesis", "open", sorted(node.description for node in others))]
     assert threads.dissolve(thread, clock.now)
     SlowCycle.objects.update(through=0)
     run(mira, clock)
-    assert lines() == []
+    assert thread_rows() == []
 
 
 # --- the owner --------------------------------------------------------------------------------------------------------
-def test_everything_an_owner_does_to_a_thread_can_be_undone(begun: Thread, mira: Persona, clock: Clock) -> None:
-    before = lines()
-    one, two, three = begun.nodes.order_by("pk")
-    assert threads.remove_member(begun, one, clock.now)
-    assert not threads.remove_member(begun, one, clock.now)
-    assert lines()[0][2] == sorted([two.description, three.description])
+def test_everything_an_owner_does_to_a_thread_can_be_undone(flat_thread: Thread, mira: Persona, clock: Clock) -> None:
+    before = thread_rows()
+    one, two, three = flat_thread.nodes.order_by("pk")
+    assert threads.remove_member(flat_thread, one, clock.now)
+    assert not threads.remove_member(flat_thread, one, clock.now)
+    assert thread_rows()[0][2] == sorted([two.description, three.description])
     later = clock.now + timedelta(hours=1)
-    assert threads.dissolve(begun, later)
-    assert not threads.dissolve(begun, later)
-    assert lines() == []
+    assert threads.dissolve(flat_thread, later)
+    assert not threads.dissolve(flat_thread, later)
+    assert thread_rows() == []
     assert threads.begin(mira, "elsewhere", [two, one], "open", later) is None  # they were placed by then
-    elsewhere = Thread.objects.create(persona=mira, title="elsewhere", created_at=later)
-    ThreadMember.objects.create(thread=elsewhere, node=two)
-    assert threads.restore(begun)  # without what is in another one by now, and what had been taken out before
-    assert not threads.restore(begun)
-    assert lines()[0][2] == [three.description]
-    assert not threads.restore_member(begun, two)
-    assert threads.dissolve(elsewhere, later)
-    assert threads.restore_member(begun, two)
-    assert threads.restore_member(begun, one)
-    assert lines() == before
-    assert threads.set_state(begun, "ended")
-    assert not threads.set_state(begun, "ended")
-    assert threads.set_state(begun, "open")
-    threads.rename(begun, " My  new home ")
-    assert lines() == [("My new home", *before[0][1:])]
+    other_thread = Thread.objects.create(persona=mira, title="elsewhere", created_at=later)
+    ThreadMember.objects.create(thread=other_thread, node=two)
+    assert threads.restore(flat_thread)  # without what is in another one by now, and what had been taken out before
+    assert not threads.restore(flat_thread)
+    assert thread_rows()[0][2] == [three.description]
+    assert not threads.restore_member(flat_thread, two)
+    assert threads.dissolve(other_thread, later)
+    assert threads.restore_member(flat_thread, two)
+    assert threads.restore_member(flat_thread, one)
+    assert thread_rows() == before
+    assert threads.set_state(flat_thread, "ended")
+    assert not threads.set_state(flat_thread, "ended")
+    assert threads.set_state(flat_thread, "open")
+    threads.rename(flat_thread, " My  new home ")
+    assert thread_rows() == [("My new home", *before[0][1:])]
     for bad in ("", "  ", "x" * 81):
         with pytest.raises(threads.TitleRefused):
-            threads.rename(begun, bad)
+            threads.rename(flat_thread, bad)
 
 
 def test_a_title_is_made_of_the_owner_s_own_words() -> None:
@@ -217,9 +223,9 @@ def test_a_title_is_made_of_the_owner_s_own_words() -> None:
 
 
 def test_how_something_went_is_asked_and_told_in_both_languages() -> None:
-    asked = ["How did the house thing go?", "what became of the thesis?", "How's the flat hunt going?"]
-    asked += ["Any news about Mum's operation?", "房子的事后来怎么样了？", "论文进展如何？", "面试有结果了吗"]
-    assert [text for text in asked if not asks_how_it_went(text)] == []
+    texts = ["How did the house thing go?", "what became of the thesis?", "How's the flat hunt going?"]
+    texts += ["Any news about Mum's operation?", "房子的事后来怎么样了？", "论文进展如何？", "面试有结果了吗"]
+    assert [text for text in texts if not asks_how_it_went(text)] == []
     others = ["How do I get to the station?", "How are you?", "I went home.", "你怎么样？", "我们去看房吧"]
     assert [text for text in others if asks_how_it_went(text)] == []
     ends = [
@@ -237,17 +243,17 @@ def test_how_something_went_is_asked_and_told_in_both_languages() -> None:
 
 # --- forgetting -------------------------------------------------------------------------------------------------------
 def test_forgetting_a_memory_mends_the_title_or_deletes_the_thread_and_no_byte_is_left(
-    mira: Persona, begun: Thread, clock: Clock
+    mira: Persona, flat_thread: Thread, clock: Clock
 ) -> None:
-    saw, called, signed = begun.nodes.order_by("pk")
+    saw, called, signed = flat_thread.nodes.order_by("pk")
     Thread.objects.update(title="Ana saw a flat in Basel")
     plan = forgetting.plan([Target("node", saw.pk)])
     assert [(row.kind, row.why) for row in plan.erased] == [("thread", "written_from")]
     forgetting.forget(plan, None, clock.now)
-    assert [line[0] for line in lines()] == ["Landlord"]
+    assert [row[0] for row in thread_rows()] == ["Landlord"]
     assert verify.of_texts(["saw a flat in Basel"]) == []
-    threads.rename(begun, "My own words")
-    threads.restore_member(begun, called)
+    threads.rename(flat_thread, "My own words")
+    threads.restore_member(flat_thread, called)
     plan = forgetting.plan([Target("node", called.pk)])
     assert [(row.kind, row.why) for row in plan.erased] == [("thread", "thread_gone")]
     forgetting.forget(plan, None, clock.now)
@@ -258,14 +264,14 @@ def test_forgetting_a_memory_mends_the_title_or_deletes_the_thread_and_no_byte_i
 
 
 def test_a_title_of_the_owner_stays_unless_it_says_what_is_forgotten(
-    mira: Persona, begun: Thread, remember: Remember, clock: Clock
+    mira: Persona, flat_thread: Thread, remember: Remember, clock: Clock
 ) -> None:
-    saw = begun.nodes.earliest("pk")
-    for title, left in (("My new home", "My new home"), ("Ana saw a flat in Basel, finally", "Landlord")):
+    saw = flat_thread.nodes.earliest("pk")
+    for title, expected in (("My new home", "My new home"), ("Ana saw a flat in Basel, finally", "Landlord")):
         with undone():
-            threads.rename(begun, title)
+            threads.rename(flat_thread, title)
             forgetting.forget(forgetting.plan([Target("node", saw.pk)]), None, clock.now)
-            assert Thread.objects.get().title == left
+            assert Thread.objects.get().title == expected
             assert verify.of_texts(["Ana saw a flat in Basel"]) == []
 
 
@@ -285,15 +291,15 @@ def test_a_title_of_the_owner_goes_with_a_word_that_only_the_forgotten_memory_ha
 
 
 def test_a_dissolved_thread_goes_with_the_first_memory_that_is_forgotten(
-    mira: Persona, begun: Thread, clock: Clock
+    mira: Persona, flat_thread: Thread, clock: Clock
 ) -> None:
-    threads.dissolve(begun, timezone.now())
-    forgetting.forget(forgetting.plan([Target("node", begun.nodes.earliest("pk").pk)]), None, clock.now)
+    threads.dissolve(flat_thread, timezone.now())
+    forgetting.forget(forgetting.plan([Target("node", flat_thread.nodes.earliest("pk").pk)]), None, clock.now)
     assert not Thread.objects.exists()
 
 
-def test_a_thread_goes_with_its_last_memory_however_that_is_deleted(begun: Thread) -> None:
-    for node in begun.nodes.all():
+def test_a_thread_goes_with_its_last_memory_however_that_is_deleted(flat_thread: Thread) -> None:
+    for node in flat_thread.nodes.all():
         node.delete()
     assert not Thread.objects.exists()
 
@@ -302,11 +308,11 @@ def test_by_rule_a_plan_that_was_noted_meanwhile_goes_on_with_the_thread(
     mira: Persona, remember: Remember, clock: Clock, settings: Any
 ) -> None:
     settings.LLM_PROVIDER = "offline"
-    tell(mira, remember, clock, *STORIES[1][0])
+    remember_events(mira, remember, clock, *STORIES[1][0])
     run(mira, clock)
     kind = {"kind": "fact", "domain": "plans", "plan_state": "planned"}
     plan = remember(mira, "Ana hands in her thesis in June.", created_at=clock.now, **kind)
     remember(mira, "Ana rewrote chapter two of the thesis.", created_at=clock.now)
     run(mira, clock)
-    assert len(lines()) == 1
-    assert plan.description in lines()[0][2]
+    assert len(thread_rows()) == 1
+    assert plan.description in thread_rows()[0][2]

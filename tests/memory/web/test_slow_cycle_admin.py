@@ -13,7 +13,7 @@ from memory.slow_cycle import runner
 from persona.models import Persona
 from tests.echovessel.conftest import blind, curator, member, reader, signed_in  # noqa: F401
 from tests.memory.sessions import NOW, Clock
-from tests.memory.slow_cycle.slow_cycles import Remember, answer, outcome, question, thought, wanting
+from tests.memory.slow_cycle.slow_cycles import Remember, answer, outcome, question, request_cycle, thought
 from tests.scripted import Script
 
 RUNS, QUESTIONS = "/admin/memory/slowcyclerun/", "/admin/memory/question/"
@@ -31,7 +31,7 @@ def slow_cycle_run(mira: Persona, model: Script, clock: Clock, remember: Remembe
             outcomes=[outcome(hive, "fulfilled", event)],
         )
     )
-    wanting(mira, clock.now)
+    request_cycle(mira, clock.now)
     runner.run(mira.pk, clock)
     return SlowCycleRun.objects.get()
 
