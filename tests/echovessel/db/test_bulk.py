@@ -1,4 +1,4 @@
-"""Many rows stored at once are all stored, in their order, and found like any others."""
+"""Bulk storage: all rows are stored in order, and found like any others."""
 
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 AT = datetime(2024, 5, 1, 9, tzinfo=UTC)
 
 
-def lines(persona: Persona, count: int) -> list[Message]:
+def create_messages(persona: Persona, count: int) -> list[Message]:
     session = Session.objects.create(persona=persona, started_at=AT)
     return [
         bulk.row(
@@ -37,18 +37,20 @@ def lines(persona: Persona, count: int) -> list[Message]:
 def test_as_many_as_there_are_stand_in_the_database_in_their_order_and_in_both_indexes(
     mira: Persona, count: int
 ) -> None:
-    given = lines(mira, count)
-    search.store(given)
-    stored = list(Message.objects.order_by("id").values_list("id", "uuid", "content", "created_at"))
-    assert stored == [(line.pk, line.uuid, line.content, line.created_at) for line in given]
+    messages = create_messages(mira, count)
+    search.store(messages)
+    stored_rows = list(Message.objects.order_by("id").values_list("id", "uuid", "content", "created_at"))
+    assert stored_rows == [(message.pk, message.uuid, message.content, message.created_at) for message in messages]
     assert MessageText.objects.count() == search.count(mira.pk) == count
     assert len(search.find_by_terms(mira.pk, ["harbour"], count + 1)["harbour"]) == count
-    assert search.SUBSTRINGS.find(connection, "of the harb", count + 1) == [line.pk for line in reversed(given)]
+    assert search.SUBSTRINGS.find(connection, "of the harb", count + 1) == [
+        message.pk for message in reversed(messages)
+    ]
 
 
 def test_words_that_were_cut_before_are_not_cut_again(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = lines(mira, 2)
-    known = search.tokenize_texts([first.content])
+    first, second = create_messages(mira, 2)
+    cached_tokens = search.tokenize_texts([first.content])
     cut: list[str] = []
 
     def noted(text: str) -> list[str]:
@@ -56,10 +58,10 @@ def test_words_that_were_cut_before_are_not_cut_again(mira: Persona, monkeypatch
         return tokenizer.tokenize(text)
 
     monkeypatch.setattr(search, "tokenizer", SimpleNamespace(tokenize=noted))
-    search.store([first, second], known)
+    search.store([first, second], cached_tokens)
     assert cut == [second.content]
     bodies = dict(MessageText.objects.values_list("message_id", "body"))
-    assert bodies == {line.pk: " ".join(tokenizer.tokenize(line.content)) for line in (first, second)}
+    assert bodies == {message.pk: " ".join(tokenizer.tokenize(message.content)) for message in (first, second)}
 
 
 def test_no_rows_are_no_statement(mira: Persona) -> None:

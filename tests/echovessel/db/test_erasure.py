@@ -1,4 +1,4 @@
-"""What is deleted is gone from the bytes of the file, and whether it is can be seen."""
+"""Erasure: deleted words leave no byte in the file, and traces of them can be found."""
 
 import copy
 import os
@@ -48,8 +48,8 @@ def run(connection, sql, params=None):
         return cursor.execute(sql, params).fetchall()
 
 
-def talked_and_forgot(connection, seed):
-    """1,500 rows of which a tenth is deleted again; the words of those."""
+def add_and_delete(connection, seed):
+    """Insert 1,500 rows, delete a tenth of them, and return their words."""
     dice, forgotten = random.Random(seed), {}
     run(connection, "CREATE TABLE said(id integer PRIMARY KEY, uuid text UNIQUE, name text, content text)")
     run(connection, "CREATE INDEX said_by_name ON said(name)")
@@ -69,18 +69,18 @@ def talked_and_forgot(connection, seed):
 
 @pytest.mark.parametrize("databases", [4, pytest.param(20, marks=pytest.mark.campaign)])
 def test_a_deletion_and_a_checkpoint_leave_words_between_the_rows_and_a_vacuum_does_not(database, databases):
-    """SQLite leaves the bytes of rows that it moved from one page to another; secure_delete never comes to them."""
-    left = {}
+    """SQLite leaves the bytes of rows that it moved to another page; secure_delete does not overwrite them."""
+    leftovers = {}
     for seed in range(databases):
         connection = database(f"{seed}.sqlite3")
-        forgotten = talked_and_forgot(connection, seed)
+        forgotten = add_and_delete(connection, seed)
         assert erasure.checkpoint(connection)
-        left |= erasure.traces(erasure.files(connection), forgotten)
+        leftovers |= erasure.traces(erasure.files(connection), forgotten)
         erasure.vacuum(connection, memory_mb=256)
         assert erasure.checkpoint(connection)
         assert erasure.traces(erasure.files(connection), forgotten) == {}
         assert erasure.traces(erasure.files(connection), [b"plain"]).keys() == {b"plain"}
-    assert left
+    assert leftovers
 
 
 def test_who_reads_holds_up_a_checkpoint_until_they_have_done(database, monkeypatch):
@@ -110,10 +110,10 @@ def test_a_large_database_is_written_anew_through_a_file_beside_it(database, mon
     monkeypatch.setenv("SQLITE_TMPDIR", "/")
     connection = database()
     run(connection, "CREATE TABLE said(content text)")
-    asked = []
-    with connection.execute_wrapper(lambda do, sql, *rest: (asked.append(sql), do(sql, *rest))[1]):
+    statements = []
+    with connection.execute_wrapper(lambda do, sql, *rest: (statements.append(sql), do(sql, *rest))[1]):
         erasure.vacuum(connection, memory_mb)
-    assert f"PRAGMA temp_store = {through}" in asked
+    assert f"PRAGMA temp_store = {through}" in statements
     assert os.environ["SQLITE_TMPDIR"] == (str(tmp_path) if through == "FILE" else "/")
     assert run(connection, "PRAGMA temp_store") == [(2,)]
 
@@ -122,10 +122,10 @@ def test_a_database_with_a_key_holds_no_words_and_is_never_written_through_a_fil
     connection = database(key="a key")
     run(connection, "CREATE TABLE said(content text)")
     run(connection, "INSERT INTO said VALUES ('the grey heron')")
-    asked = []
-    with connection.execute_wrapper(lambda do, sql, *rest: (asked.append(sql), do(sql, *rest))[1]):
+    statements = []
+    with connection.execute_wrapper(lambda do, sql, *rest: (statements.append(sql), do(sql, *rest))[1]):
         erasure.vacuum(connection, memory_mb=0)
-    assert "PRAGMA temp_store = FILE" not in asked
+    assert "PRAGMA temp_store = FILE" not in statements
     assert erasure.checkpoint(connection)
     assert erasure.traces(erasure.files(connection), [b"heron"]) == {}
     assert run(connection, "SELECT content FROM said") == [("the grey heron",)]
@@ -138,20 +138,20 @@ def test_inside_a_transaction_nothing_is_erased(database):
 
 
 def test_a_text_is_looked_for_as_it_is_and_as_json_and_html_write_it():
-    written = erasure.forms('小黑 & "Tom"')
-    assert '小黑 & "Tom"'.encode() in written
-    assert b'\\u5c0f\\u9ed1 & \\"Tom\\"' in written
-    assert "小黑 &amp; &quot;Tom&quot;".encode() in written
-    assert b"\\u5c0f\\u9ed1 &amp; &quot;Tom&quot;" in written
+    byte_forms = erasure.forms('小黑 & "Tom"')
+    assert '小黑 & "Tom"'.encode() in byte_forms
+    assert b'\\u5c0f\\u9ed1 & \\"Tom\\"' in byte_forms
+    assert "小黑 &amp; &quot;Tom&quot;".encode() in byte_forms
+    assert b"\\u5c0f\\u9ed1 &amp; &quot;Tom&quot;" in byte_forms
     assert erasure.forms("plain") == [b"plain"]
 
 
 def test_of_a_long_text_the_beginning_the_middle_and_the_end_are_looked_for(tmp_path):
-    written = bytes(range(200))
-    assert [len(window) for window in erasure.windows(written)] == [32, 32, 32]
-    for part in (written[:32], written[84:116], written[-32:]):
+    data = bytes(range(200))
+    assert [len(window) for window in erasure.windows(data)] == [32, 32, 32]
+    for part in (data[:32], data[84:116], data[-32:]):
         (tmp_path / "part").write_bytes(b"..." + part)
-        assert len(erasure.traces([tmp_path / "part"], erasure.windows(written))) == 1
+        assert len(erasure.traces([tmp_path / "part"], erasure.windows(data))) == 1
 
 
 def test_files_that_are_empty_or_gone_hold_nothing(tmp_path):
@@ -162,7 +162,7 @@ def test_files_that_are_empty_or_gone_hold_nothing(tmp_path):
 
 
 def test_looking_into_the_file_of_an_open_database_gives_up_none_of_its_locks(database):
-    """Whoever closes a handle of a file loses the locks on it: another process would delete the log under us."""
+    """Closing any handle of a file drops the locks on it: another process would delete the log."""
     connection = database()
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE t (word)")

@@ -125,7 +125,7 @@ def test_many_connections_may_make_the_same_new_file(database):
 
 
 def test_a_new_file_that_another_is_writing_to_is_waited_for(database, tmp_path):
-    """The change into WAL mode has no patience of its own: SQLite refuses it at once while another writes."""
+    """The change into WAL mode has no timeout: SQLite refuses it immediately while another connection writes."""
     path = tmp_path / "contended.sqlite3"
     other = driver.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("CREATE TABLE t (a)")

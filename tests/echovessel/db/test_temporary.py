@@ -21,7 +21,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def database(file: Path) -> Iterator[sqlite3.Connection]:
-    """Many rows, and the last of them that of the otter."""
+    """A database of many rows; the last one is about the otter."""
     with closing(sqlite3.connect(file, isolation_level=None)) as opened:
         opened.execute("PRAGMA secure_delete = OFF")
         opened.execute("CREATE TABLE line (id INTEGER PRIMARY KEY, said TEXT)")
@@ -31,7 +31,7 @@ def database(file: Path) -> Iterator[sqlite3.Connection]:
         yield opened
 
 
-def left(*files: Path) -> str:
+def leftover_text(*files: Path) -> str:
     return "\n".join(text for texts in erasure.leftovers(files).values() for text in texts)
 
 
@@ -39,17 +39,17 @@ def left(*files: Path) -> str:
 def test_a_row_that_was_deleted_is_left_until_every_page_is_written_anew(
     database: sqlite3.Connection, file: Path, which: str
 ) -> None:
-    assert "otter" not in left(file)
+    assert "otter" not in leftover_text(file)
     database.execute(f"DELETE FROM line WHERE id {which}")
-    assert GONE[4:] in left(file)
+    assert GONE[4:] in leftover_text(file)
     database.execute("VACUUM")
-    assert "otter" not in left(file)
+    assert "otter" not in leftover_text(file)
 
 
 def test_with_secure_delete_such_a_row_leaves_nothing(database: sqlite3.Connection, file: Path) -> None:
     database.execute("PRAGMA secure_delete = ON")
     database.execute("DELETE FROM line WHERE id = 1000")
-    assert "otter" not in left(file)
+    assert "otter" not in leftover_text(file)
 
 
 def test_the_log_holds_what_was_replaced_and_that_is_left(database: sqlite3.Connection, file: Path) -> None:
@@ -57,11 +57,11 @@ def test_the_log_holds_what_was_replaced_and_that_is_left(database: sqlite3.Conn
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA secure_delete = ON")
     database.execute("INSERT INTO line VALUES (2000, 'An owl in Oulu')")
-    assert "owl" not in left(file, log)
+    assert "owl" not in leftover_text(file, log)
     database.execute("DELETE FROM line WHERE id = 2000")
-    assert "An owl in Oulu" in left(log)
+    assert "An owl in Oulu" in leftover_text(log)
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    assert "owl" not in left(file, log)
+    assert "owl" not in leftover_text(file, log)
 
 
 def test_what_is_no_database_has_no_leftovers(tmp_path: Path) -> None:
@@ -69,4 +69,4 @@ def test_what_is_no_database_has_no_leftovers(tmp_path: Path) -> None:
     none = b"SQLite format 3\0" + b"\0" * 600
     for name, content in {"empty": b"", "none": none, "text": b"the zebra quilt" * 50, "odd": odd}.items():
         (tmp_path / name).write_bytes(content)
-    assert left(*tmp_path.iterdir(), tmp_path / "gone") == ""
+    assert leftover_text(*tmp_path.iterdir(), tmp_path / "gone") == ""

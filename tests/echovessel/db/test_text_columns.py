@@ -1,4 +1,4 @@
-"""Every column that can hold words says what forgetting does to it; one that says nothing fails a check."""
+"""Every column that can hold words declares how it is forgotten; one without a declaration fails a check."""
 
 import re
 from typing import Any
@@ -43,9 +43,9 @@ def test_a_column_without_a_declaration_fails_the_system_check(monkeypatch: pyte
         "memory.Diary declares cover, and has no such column.",
     ]
     monkeypatch.setattr(text_columns, "all_models", lambda: [Diary])
-    found = [fault for fault in checks.run_checks(tags=[checks.Tags.models]) if fault.id == "echovessel.E008"]
-    assert len(found) == 3
-    assert all(isinstance(fault, checks.Error) and fault.hint for fault in found)
+    faults = [fault for fault in checks.run_checks(tags=[checks.Tags.models]) if fault.id == "echovessel.E008"]
+    assert len(faults) == 3
+    assert all(isinstance(fault, checks.Error) and fault.hint for fault in faults)
 
 
 @isolate_apps("memory")
@@ -75,9 +75,11 @@ def test_a_declaration_is_found_by_the_name_of_its_column_in_the_database(db: An
 
 
 def test_the_database_has_no_column_of_text_beside_those_of_models(db: Any) -> None:
-    known = {model._meta.db_table for model in text_columns.all_models()}
+    model_tables = {model._meta.db_table for model in text_columns.all_models()}
     with connection.cursor() as cursor:
         cursor.execute("SELECT name FROM pragma_table_list WHERE schema = 'main'")
         tables = {name for (name,) in cursor.fetchall()}
-    unknown = {table for table in tables - known if not STRUCTURES.fullmatch(table) and not WORDLESS.fullmatch(table)}
+    unknown = {
+        table for table in tables - model_tables if not STRUCTURES.fullmatch(table) and not WORDLESS.fullmatch(table)
+    }
     assert unknown == set()
