@@ -1,4 +1,4 @@
-"""The desk: every layer in layer order, searchable, evidence shown, L1 editable, nothing that could run code."""
+"""The admin: every layer in layer order, searchable, with evidence; L1 editable; nothing that could run code."""
 
 import re
 from typing import Any
@@ -118,13 +118,13 @@ def test_a_pair_in_question_stands_side_by_side_with_its_memories(
     Mention.objects.create(node=remember(mira, "The <swarm> left on Monday."), entity=other)
     proposal = MergeProposal.objects.create(a=full_life["entity"], b=other, score=0.7, reasons=["similar_memories"])
     page = curator.get(f"/admin/memory/mergeproposal/{proposal.pk}/change/").content.decode()
-    for shown in (
+    for text in (
         "Ana&#x27;s bees",
         "Ana keeps bees on her roof.",
         "The &lt;swarm&gt; left on Monday.",
         "similar memories",
     ):
-        assert shown in page
+        assert text in page
 
 
 def test_a_talk_that_could_not_be_remembered_is_tried_again_from_here(

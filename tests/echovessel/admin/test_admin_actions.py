@@ -1,4 +1,4 @@
-"""What is done on the desk: memories put right, hidden, let in; L1 restored; lines pointed out."""
+"""Actions in the admin: memories corrected, hidden, released; L1 restored; messages flagged."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from memory.models import ConceptNode
 from memory.store import vectors
 from memory.store.tombstones import add_tombstone
 from persona.models import Persona
-from tests.echovessel.admin.test_admin_words import management, said
+from tests.echovessel.admin.test_admin_words import correction_form, management
 from tests.echovessel.conftest import given, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -22,12 +22,12 @@ def page_of(node: ConceptNode) -> str:
     return f"/admin/memory/{node.kind}/{node.pk}/change/"
 
 
-# --- memories -----------------------------------------------------------------------------------------------------
+# --- memories -------------------------------------------------------------------------------------------------------
 
 
 def test_a_memory_is_put_right_and_says_again_what_it_said(curator: Client, full_life: dict[str, Any]) -> None:
     event = full_life["event"]
-    form = said(
+    form = correction_form(
         "Ana keeps three hives on her roof.", emotion_tags="proud, 高兴，calm", relational_tags=["unresolved"],
         event_time_start="2026-03-01", event_time_end="2026-03-02",
     )  # fmt: skip
@@ -62,7 +62,7 @@ def test_what_cannot_be_said_is_said_to_be_so(
 ) -> None:
     event = full_life["event"]
     add_tombstone(mira, "Ana sold her soul.")
-    answer = curator.post(page_of(event), said("Ana keeps wasps.") | values)
+    answer = curator.post(page_of(event), correction_form("Ana keeps wasps.") | values)
     assert answer.status_code == 200
     assert trouble in answer.content.decode()
     event.refresh_from_db()
@@ -77,7 +77,7 @@ def test_a_correction_is_made_outside_the_admins_transaction(
     monkeypatch.setattr(
         "memory.curation.correct.correct", lambda *args: depths.append(len(vectors.connection.savepoint_ids))
     )
-    curator.post(page_of(full_life["event"]), said("Ana keeps wasps."))
+    curator.post(page_of(full_life["event"]), correction_form("Ana keeps wasps."))
     assert depths == [depth]
 
 
@@ -112,8 +112,8 @@ def test_each_action_is_a_button_of_the_page_and_an_action_of_the_list(
 
 def test_the_quarantine_is_a_list_of_its_own(curator: Client, full_life: dict[str, Any], remember: Any) -> None:
     suspect = remember(full_life["persona"], "Somebody said so.", status="quarantined")
-    shown = curator.get("/admin/memory/event/?status__exact=quarantined").context_data["cl"].result_list
-    assert list(shown) == [suspect]
+    rows = curator.get("/admin/memory/event/?status__exact=quarantined").context_data["cl"].result_list
+    assert list(rows) == [suspect]
     assert "/admin/memory/event/?status__exact=quarantined" in curator.get("/admin/").content.decode()
 
 
@@ -140,12 +140,12 @@ def test_a_memory_shows_the_lines_around_and_the_turns_that_recalled_it(
 def test_weights_and_tags_are_filtered_in_bands(curator: Client, mira: Persona, remember: Any) -> None:
     heavy = remember(mira, "A grave day.", emotional_impact=-7)
     bright = remember(mira, "A bright day.", emotional_impact=6, relational_tags=["turning-point"])
-    for asked, expected in (("impact=heavy", heavy), ("impact=great", bright), ("tag=turning-point", bright)):
-        assert list(curator.get(f"/admin/memory/event/?{asked}").context_data["cl"].result_list) == [expected]
+    for query, expected in (("impact=heavy", heavy), ("impact=great", bright), ("tag=turning-point", bright)):
+        assert list(curator.get(f"/admin/memory/event/?{query}").context_data["cl"].result_list) == [expected]
     assert curator.get("/admin/memory/event/?impact=nonsense&tag=nonsense&lately=x&persona=x").status_code == 200
 
 
-# --- L1 -----------------------------------------------------------------------------------------------------------
+# --- L1 -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_core_block_says_again_what_a_version_says(curator: Client, full_life: dict[str, Any]) -> None:
@@ -159,18 +159,18 @@ def test_a_core_block_says_again_what_a_version_says(curator: Client, full_life:
     assert (block.content, block.version) == (before, 3)
 
 
-# --- lines pointed out --------------------------------------------------------------------------------------------
+# --- flagged messages -----------------------------------------------------------------------------------------------
 
 
 def test_a_line_is_pointed_out_and_marked_as_seen(reader: User, full_life: dict[str, Any]) -> None:
-    line = full_life["message"]
+    message = full_life["message"]
     raiser = signed_in(given(reader, "chat.add_crisisflag"))
-    page = f"/admin/chat/message/{line.pk}/change/"
-    assert f"/admin/chat/message/{line.pk}/point-out/" in raiser.get(page).content.decode()
-    raiser.post(f"/admin/chat/message/{line.pk}/point-out/")
-    raiser.post("/admin/chat/message/", {"action": "point_out", "_selected_action": [line.pk]})
+    page = f"/admin/chat/message/{message.pk}/change/"
+    assert f"/admin/chat/message/{message.pk}/point-out/" in raiser.get(page).content.decode()
+    raiser.post(f"/admin/chat/message/{message.pk}/point-out/")
+    raiser.post("/admin/chat/message/", {"action": "point_out", "_selected_action": [message.pk]})
     flag = CrisisFlag.objects.get()
-    assert (flag.message, flag.raised_by, flag.seen_at) == (line, reader, None)
+    assert (flag.message, flag.raised_by, flag.seen_at) == (message, reader, None)
     assert raiser.get("/admin/chat/crisisflag/").status_code == 403
     assert "not seen yet" not in raiser.get(page).content.decode()
 
@@ -195,9 +195,9 @@ def test_flags_are_hidden_from_those_who_may_not_see_them(reader: User, blind: U
         page = browser.get(f"/admin/chat/message/{full_life['message'].pk}/change/").content.decode()
         assert "crisis" not in page.lower()
     unseeing = signed_in(given(blind, "chat.view_crisisflag"))
-    shown = unseeing.get("/admin/chat/crisisflag/").content.decode()
-    assert "•••" in shown
-    assert "bees" not in shown
+    flag_page = unseeing.get("/admin/chat/crisisflag/").content.decode()
+    assert "•••" in flag_page
+    assert "bees" not in flag_page
     raiser = signed_in(given(blind, "chat.add_crisisflag"))
     assert raiser.post(f"/admin/chat/message/{full_life['message'].pk}/point-out/").status_code == 403
 

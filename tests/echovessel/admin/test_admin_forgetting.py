@@ -1,4 +1,4 @@
-"""Forgetting from the desk: nothing is deleted there by stealth, and whoever forgets sees first what would go."""
+"""Forgetting in the admin: there is no other deletion, and a preview comes before every forgetting."""
 
 from typing import Any
 from uuid import UUID
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def all_told(full_life: dict[str, Any]) -> None:
-    """No reply is under way."""
+def finish_turns(full_life: dict[str, Any]) -> None:
+    """Finish the turns, so that no reply is running."""
     full_life["session"].turns.update(status="done")
 
 
@@ -29,8 +29,8 @@ def preview(browser: Client, kind: str, *rows: Any, **more: str) -> Any:
     return browser.get("/admin/forget/", {"kind": kind, "key": [row.pk for row in rows], **more})
 
 
-def confirmed(browser: Client, kind: str, *rows: Any, **more: str) -> Any:
-    """Confirm what the preview shows."""
+def confirm_forgetting(browser: Client, kind: str, *rows: Any, **more: str) -> Any:
+    """Confirm the plan of the preview."""
     digest = preview(browser, kind, *rows, **more).context_data["preview"]["digest"]
     form = {"kind": kind, "key": [row.pk for row in rows], "digest": digest, "confirm": "1", **more}
     return browser.post("/admin/forget/", form)
@@ -71,10 +71,10 @@ def test_rows_that_are_chosen_in_a_list_are_forgotten_after_a_preview(
     assert "delete_selected" not in curator.get(address).content.decode()
     answer = curator.post(address, {"action": "forget", "_selected_action": [row.pk]})
     assert answer.url == f"/admin/forget/?kind={kind}&key={row.pk}"
-    done = confirmed(curator, kind, row)
+    response = confirm_forgetting(curator, kind, row)
     receipt = Receipt.objects.get()
-    assert done.url == f"/admin/memory/receipt/{receipt.pk}/change/"
-    assert str(receipt.uuid) in curator.get(done.url).content.decode()
+    assert response.url == f"/admin/memory/receipt/{receipt.pk}/change/"
+    assert str(receipt.uuid) in curator.get(response.url).content.decode()
     assert not type(row).objects.filter(pk=row.pk).exists()
     assert is_sound()
 
@@ -82,11 +82,11 @@ def test_rows_that_are_chosen_in_a_list_are_forgotten_after_a_preview(
 def test_many_rows_are_one_forgetting(curator: Client, mira: Persona, remember: Any) -> None:
     nodes = []
     for number in range(12):
-        said = receive_message(mira, f"Hive {number} hums.", None, "web", timezone.now()).message
-        node = remember(mira, f"Hive number {number} hums in the sun.", session=said.session)
-        Evidence.objects.create(node=node, message=said, quote=said.content, start=0, end=len(said.content))
+        message = receive_message(mira, f"Hive {number} hums.", None, "web", timezone.now()).message
+        node = remember(mira, f"Hive number {number} hums in the sun.", session=message.session)
+        Evidence.objects.create(node=node, message=message, quote=message.content, start=0, end=len(message.content))
         nodes.append(node)
-    confirmed(curator, "node", *nodes)
+    confirm_forgetting(curator, "node", *nodes)
     assert Receipt.objects.count() == 1
     assert not ConceptNode.objects.filter(pk__in=[node.pk for node in nodes]).exists()
     assert LogEntry.objects.count() == 12
@@ -96,10 +96,10 @@ def test_many_rows_are_one_forgetting(curator: Client, mira: Persona, remember: 
 def test_the_choice_is_shown_before_it_is_made(curator: Client, full_life: dict[str, Any]) -> None:
     event, message = full_life["event"], full_life["message"]
     whole = preview(curator, "node", event).context_data["preview"]
-    kept = preview(curator, "node", event, messages="withhold").context_data["preview"]
-    assert whole["digest"] != kept["digest"]
-    assert kept["withheld"]
-    confirmed(curator, "node", event, messages="withhold")
+    withholding = preview(curator, "node", event, messages="withhold").context_data["preview"]
+    assert whole["digest"] != withholding["digest"]
+    assert withholding["withheld"]
+    confirm_forgetting(curator, "node", event, messages="withhold")
     message.refresh_from_db()
     assert message.withheld
 
@@ -116,7 +116,7 @@ def test_another_plan_than_the_confirmed_one_is_shown_and_not_done(curator: Clie
 def test_while_a_reply_is_written_it_says_so(curator: Client, full_life: dict[str, Any]) -> None:
     event = full_life["event"]
     full_life["session"].turns.update(status="running")
-    answer = confirmed(curator, "node", event)
+    answer = confirm_forgetting(curator, "node", event)
     assert answer.status_code == 409
     assert b"A reply is being written" in answer.content
     assert ConceptNode.objects.filter(pk=event.pk).exists()
@@ -124,10 +124,10 @@ def test_while_a_reply_is_written_it_says_so(curator: Client, full_life: dict[st
 
 def test_whoever_may_forget_but_not_read_confirms_numbers(blind: User, full_life: dict[str, Any]) -> None:
     browser = signed_in(given(blind, "persona.forget_words"))
-    shown = preview(browser, "node", full_life["event"]).content.decode()
-    assert "bees" not in shown
-    assert "You see numbers and reasons only." in shown
-    confirmed(browser, "node", full_life["event"])
+    page = preview(browser, "node", full_life["event"]).content.decode()
+    assert "bees" not in page
+    assert "You see numbers and reasons only." in page
+    confirm_forgetting(browser, "node", full_life["event"])
     assert not ConceptNode.objects.filter(pk=full_life["event"].pk).exists()
 
 
@@ -150,9 +150,9 @@ def test_rows_of_two_personas_are_not_forgotten_together(
     assert (answer.status_code, answer.url) == (302, "/admin/")
 
 
-@pytest.mark.parametrize("asked", [{}, {"kind": "node", "key": "x"}, {"kind": "receipt", "key": "1"}])
-def test_what_means_nothing_is_no_page(curator: Client, asked: dict[str, str]) -> None:
-    assert curator.get("/admin/forget/", asked).status_code == 404
+@pytest.mark.parametrize("params", [{}, {"kind": "node", "key": "x"}, {"kind": "receipt", "key": "1"}])
+def test_what_means_nothing_is_no_page(curator: Client, params: dict[str, str]) -> None:
+    assert curator.get("/admin/forget/", params).status_code == 404
 
 
 def test_what_is_gone_already_says_so(curator: Client, full_life: dict[str, Any]) -> None:
@@ -160,9 +160,9 @@ def test_what_is_gone_already_says_so(curator: Client, full_life: dict[str, Any]
 
 
 def test_a_persona_goes_wholly_once_she_is_named(curator: Client, full_life: dict[str, Any], mira: Persona) -> None:
-    assert confirmed(curator, "persona", mira).status_code == 400
+    assert confirm_forgetting(curator, "persona", mira).status_code == 400
     assert Persona.objects.filter(pk=mira.pk).exists()
-    confirmed(curator, "persona", mira, typed=f"persona {mira.pk}")
+    confirm_forgetting(curator, "persona", mira, typed=f"persona {mira.pk}")
     assert not Persona.objects.filter(pk=mira.pk).exists()
     assert not Entity.objects.exists()
     assert is_sound()
@@ -175,7 +175,7 @@ def test_a_person_goes_with_everything_and_only_by_whoever_may_delete_people(
     assert preview(forgetter, "owner", ana).status_code == 403
     assert forgetter.post(f"/admin/auth/user/{ana.pk}/delete/", {"post": "yes"}).status_code == 403
     assert curator.post(f"/admin/auth/user/{ana.pk}/delete/", {"post": "yes"}).url.startswith("/admin/forget/")
-    confirmed(curator, "owner", ana, typed=f"owner {ana.pk}")
+    confirm_forgetting(curator, "owner", ana, typed=f"owner {ana.pk}")
     assert not User.objects.filter(pk=ana.pk).exists()
     assert not Message.objects.exists()
 
@@ -196,7 +196,7 @@ def test_a_group_is_deleted_as_ever(curator: Client) -> None:
 
 def test_the_log_says_who_forgot_by_ids_alone(curator: Client, full_life: dict[str, Any]) -> None:
     event = full_life["event"]
-    confirmed(curator, "node", event)
+    confirm_forgetting(curator, "node", event)
     entry, receipt = LogEntry.objects.get(), Receipt.objects.get()
     assert (entry.object_repr, entry.change_message) == (f"node {event.pk}", f"forgotten, receipt {receipt.uuid}")
     assert isinstance(receipt.uuid, UUID)

@@ -1,4 +1,4 @@
-"""Lists of the desk when memory grows: as many statements for 2,000 rows as for 20, and no counting of all."""
+"""Lists of the admin at scale: as many statements for 2,000 rows as for 20, and no count of all rows."""
 
 from datetime import timedelta
 from typing import Any
@@ -23,19 +23,19 @@ LISTS = ["chat/session", "chat/message", "chat/turn", "memory/event", "memory/th
 FEW, MANY = 20, 2_000
 
 
-def grown(persona: Persona, count: int) -> dict[str, Any]:
-    """A life of `count` rows of each kind, all of which hang on the first of them."""
+def create_rows(persona: Persona, count: int) -> dict[str, Any]:
+    """Create `count` rows of each kind, all of which refer to the first of another kind."""
     now = timezone.now()
     sessions = Session.objects.bulk_create(Session(persona=persona, status="closed") for _ in range(count))
-    turns = Turn.objects.bulk_create(Turn(session=one, persona=persona, status="done") for one in sessions)
-    lines = Message.objects.bulk_create(
+    turns = Turn.objects.bulk_create(Turn(session=session, persona=persona, status="done") for session in sessions)
+    messages = Message.objects.bulk_create(
         Message(
             session=sessions[0], persona=persona, turn=turns[0], role="user", content=f"hive {number}", token_count=2,
             day="2026-01-01", created_at=now + timedelta(seconds=number),
         )
         for number in range(count)
     )  # fmt: skip
-    CrisisFlag.objects.bulk_create(CrisisFlag(message=line, raised_at=now) for line in lines)
+    CrisisFlag.objects.bulk_create(CrisisFlag(message=message, raised_at=now) for message in messages)
     kinds = ("event", "thought")
     nodes = [
         ConceptNode(
@@ -47,7 +47,9 @@ def grown(persona: Persona, count: int) -> dict[str, Any]:
     ]  # fmt: skip
     ConceptNode.objects.bulk_create(nodes)
     events, thoughts = nodes[:count], nodes[count:]
-    Evidence.objects.bulk_create(Evidence(node=events[0], message=line, quote="hive", start=0, end=4) for line in lines)
+    Evidence.objects.bulk_create(
+        Evidence(node=events[0], message=message, quote="hive", start=0, end=4) for message in messages
+    )
     Filling.objects.bulk_create(Filling(parent=thought, child=events[0]) for thought in thoughts)
     Filling.objects.bulk_create(Filling(parent=thoughts[0], child=event) for event in events[1:])
     entities = Entity.objects.bulk_create(Entity(persona=persona, canonical_name=f"hive {n}") for n in range(count))
@@ -62,28 +64,28 @@ def grown(persona: Persona, count: int) -> dict[str, Any]:
         "memory/thought": thoughts[0],
         "chat/session": sessions[0],
         "chat/turn": turns[0],
-        "chat/message": lines[0],
+        "chat/message": messages[0],
         "memory/entity": entities[0],
     }
 
 
 def statements(browser: Client, address: str) -> int:
-    with CaptureQueriesContext(connection) as seen:
+    with CaptureQueriesContext(connection) as queries:
         assert browser.get(address).status_code == 200, address
-    return len(seen)
+    return len(queries)
 
 
 def test_every_page_takes_as_many_statements_for_many_rows_as_for_few(
     curator: Client, mira: Persona, otto: Persona
 ) -> None:
-    lists = [f"/admin/{one}/" for one in LISTS] + [f"/admin/{one}/?q=hive" for one in LISTS[:7]]
+    lists = [f"/admin/{name}/" for name in LISTS] + [f"/admin/{name}/?q=hive" for name in LISTS[:7]]
     lists += ["/admin/", "/admin/memory/event/?status__exact=active&impact=none&tag=unresolved&lately=7&persona=1"]
-    few = grown(mira, FEW)
+    few = create_rows(mira, FEW)
     curator.get("/admin/")  # what is cached for all pages is cached by now
     ContentType.objects.get_for_models(*apps.get_models(), for_concrete_models=False)
     before = {address: statements(curator, address) for address in lists}
     pages_before = {name: statements(curator, f"/admin/{name}/{row.pk}/change/") for name, row in few.items()}
-    many = grown(otto, MANY)
+    many = create_rows(otto, MANY)
     assert {address: statements(curator, address) for address in lists} == before
     pages = {name: statements(curator, f"/admin/{name}/{row.pk}/change/") for name, row in many.items()}
     assert pages == pages_before
@@ -91,27 +93,29 @@ def test_every_page_takes_as_many_statements_for_many_rows_as_for_few(
 
 
 def test_what_hangs_on_a_row_is_shown_in_part_with_a_way_to_the_rest(curator: Client, mira: Persona) -> None:
-    rows = grown(mira, 30)
+    rows = create_rows(mira, 30)
     page = curator.get(f"/admin/memory/event/{rows['memory/event'].pk}/change/").content.decode()
     assert page.count('data-testid="evidence"') == 20
     session = rows["chat/session"]
     page = curator.get(f"/admin/chat/session/{session.pk}/change/").content.decode()
     assert page.count('class="field-content"') == 20
     assert f"/admin/chat/message/?session={session.pk}" in page
-    shown = curator.get(f"/admin/chat/message/?session={session.pk}").context_data["cl"]
-    assert shown.result_count == 30
+    change_list = curator.get(f"/admin/chat/message/?session={session.pk}").context_data["cl"]
+    assert change_list.result_count == 30
 
 
 def test_nothing_is_counted_beyond_what_anybody_would_turn(
     curator: Client, mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paging, "MAX_COUNTED", 100)
-    grown(mira, 130)
-    with CaptureQueriesContext(connection) as seen:
+    create_rows(mira, 130)
+    with CaptureQueriesContext(connection) as queries:
         page = curator.get("/admin/chat/message/").content.decode()
     assert "more than 100" in page
     counts = [
-        query["sql"] for query in seen.captured_queries if "COUNT(*)" in query["sql"] and "chat_message" in query["sql"]
+        query["sql"]
+        for query in queries.captured_queries
+        if "COUNT(*)" in query["sql"] and "chat_message" in query["sql"]
     ]
     assert len(counts) == 1
     assert "LIMIT 101" in counts[0]
@@ -120,7 +124,7 @@ def test_nothing_is_counted_beyond_what_anybody_would_turn(
 
 
 def test_an_action_takes_no_more_than_a_page(curator: Client, mira: Persona) -> None:
-    grown(mira, 60)
+    create_rows(mira, 60)
     everything = {"action": "forget", "_selected_action": [1], "select_across": "1", "index": "0"}
     assert curator.post("/admin/chat/message/", everything, follow=True).status_code == 200
     hiding = everything | {"action": "hide"}

@@ -1,4 +1,4 @@
-"""Words on the desk: behind a permission, on every page; and every look into other people's is kept."""
+"""Words in the admin: they need a permission on every page, and every look into other people's is logged."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -48,7 +48,7 @@ BESIDE = {
 
 
 def addresses() -> Iterator[tuple[str, str]]:
-    """Every name of the desk, with an address of it."""
+    """Every URL name of the admin with its address."""
     yield from _flat(admin.site.get_urls())
 
 
@@ -70,7 +70,7 @@ def visible_rows(life: Mapping[str, Any]) -> Iterator[str]:
             yield f"/admin/{app}/{model}/{row.pk}/"
 
 
-# --- who gets where -----------------------------------------------------------------------------------------------
+# --- access ---------------------------------------------------------------------------------------------------------
 
 
 def test_every_view_of_the_desk_is_classified() -> None:
@@ -142,7 +142,7 @@ def test_a_superuser_opens_everything(curator: Client, full_life: dict[str, Any]
         assert curator.get(f"{address}change/").status_code == 200, address
 
 
-# --- what is not read ---------------------------------------------------------------------------------------------
+# --- hidden words ---------------------------------------------------------------------------------------------------
 
 
 def test_a_curator_without_the_permission_reads_no_word_on_any_page(blind: User, full_life: dict[str, Any]) -> None:
@@ -152,12 +152,12 @@ def test_a_curator_without_the_permission_reads_no_word_on_any_page(blind: User,
     previews = [f"/admin/forget/?kind=node&key={full_life['event'].pk}"]
     previews += [f"/admin/forget/?kind={kind}&key={full_life[kind].pk}" for kind in ("message", "session", "entity")]
     pages.append("/admin/memory/mergeproposal/review/")
-    for address in ["/admin/", *lists, *[f"{one}?q=bees" for one in lists], *pages, *previews]:
+    for address in ["/admin/", *lists, *[f"{address}?q=bees" for address in lists], *pages, *previews]:
         answer = browser.get(address)
         assert answer.status_code == 200, address
-        shown = answer.content.decode().replace('value="bees"', "").replace("q=bees", "")
+        text = answer.content.decode().replace('value="bees"', "").replace("q=bees", "")
         for word in ("bees", "hives", "Mira", "roof"):
-            assert word not in shown, (address, word)
+            assert word not in text, (address, word)
     assert MASK in browser.get("/admin/memory/event/").content.decode()
     assert not Look.objects.exists()
 
@@ -169,14 +169,14 @@ def test_without_the_permission_words_cannot_be_searched_but_ids_can(
     blind: User, full_life: dict[str, Any], layer: str
 ) -> None:
     browser, row = signed_in(blind), full_life[layer.split("/")[1]]
-    assert found(browser, layer, q="bees") == []
-    assert found(browser, layer, q=str(row.uuid)) == [row.pk]
+    assert list_keys(browser, layer, q="bees") == []
+    assert list_keys(browser, layer, q=str(row.uuid)) == [row.pk]
     for lookup in ("content__contains", "description__startswith", "summary__gt", "persona__name__contains"):
         assert browser.get(f"/admin/{layer}/", {lookup: "b"}).status_code == 400, lookup
 
 
-def found(browser: Client, layer: str, **asked: str) -> list[int]:
-    return [row.pk for row in browser.get(f"/admin/{layer}/", asked).context_data["cl"].result_list]
+def list_keys(browser: Client, layer: str, **query: str) -> list[int]:
+    return [row.pk for row in browser.get(f"/admin/{layer}/", query).context_data["cl"].result_list]
 
 
 def test_what_may_not_be_read_may_not_be_changed(blind: User, full_life: dict[str, Any]) -> None:
@@ -190,7 +190,7 @@ def test_what_may_not_be_read_may_not_be_changed(blind: User, full_life: dict[st
     assert (event.description, event.status) == ("Ana keeps bees on her roof.", "active")
 
 
-# --- what is read -------------------------------------------------------------------------------------------------
+# --- visible words and looks ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("layer", ["chat/message", "chat/session", "memory/event", "memory/entity", "chat/turn"])
@@ -198,8 +198,8 @@ def test_a_page_of_other_peoples_words_is_one_look(
     reader: User, full_life: dict[str, Any], mira: Persona, layer: str
 ) -> None:
     browser, row = signed_in(reader), full_life[layer.split("/")[1]]
-    shown = browser.get(f"/admin/{layer}/{row.pk}/change/").content.decode()
-    assert "bees" in shown
+    page = browser.get(f"/admin/{layer}/{row.pk}/change/").content.decode()
+    assert "bees" in page
     look = Look.objects.get()
     assert (look.user, look.persona_uuid, look.object_ids, look.count) == (reader, mira.uuid, [row.pk], 1)
     assert look.what.lower() == layer.replace("/", ".")
@@ -212,9 +212,9 @@ def test_a_search_and_a_preview_are_looks_too_and_an_empty_page_is_none(
     reader: User, full_life: dict[str, Any]
 ) -> None:
     browser = signed_in(given(reader, "persona.forget_words"))
-    assert found(browser, "chat/message", q="bees") == [full_life["message"].pk]
+    assert list_keys(browser, "chat/message", q="bees") == [full_life["message"].pk]
     assert Look.objects.count() == 1
-    assert found(browser, "chat/message", q="wasps") == []
+    assert list_keys(browser, "chat/message", q="wasps") == []
     assert Look.objects.count() == 1
     assert "bees on her roof" in browser.get(f"/admin/forget/?kind=node&key={full_life['event'].pk}").content.decode()
     assert Look.objects.count() == 2
@@ -227,7 +227,7 @@ def test_ones_own_persona_is_read_without_the_permission_and_leaves_no_look(
     ana.save()
     browser = signed_in(given(ana, "chat.view_message", "memory.view_event"))
     assert "bees" in browser.get("/admin/chat/message/").content.decode()
-    assert found(browser, "memory/event", q="bees") == [full_life["event"].pk]
+    assert list_keys(browser, "memory/event", q="bees") == [full_life["event"].pk]
     assert "bees" in browser.get(f"/admin/memory/event/{full_life['event'].pk}/change/").content.decode()
     assert not Look.objects.exists()
 
@@ -245,7 +245,7 @@ def test_looks_are_seen_by_those_who_may_and_changed_by_nobody(
 
 def test_the_admins_own_log_holds_no_words(curator: Client, full_life: dict[str, Any]) -> None:
     event, block = full_life["event"], full_life["coreblock"]
-    curator.post(f"/admin/memory/event/{event.pk}/change/", said("Ana keeps bees in her garden."))
+    curator.post(f"/admin/memory/event/{event.pk}/change/", correction_form("Ana keeps bees in her garden."))
     curator.post(f"/admin/memory/event/{event.pk}/do/hide/")
     curator.post(f"/admin/persona/coreblock/{block.pk}/change/", {"content": "bees", **management})
     assert LogEntry.objects.count() == 3
@@ -256,8 +256,8 @@ def test_the_admins_own_log_holds_no_words(curator: Client, full_life: dict[str,
 management = {"versions-TOTAL_FORMS": 0, "versions-INITIAL_FORMS": 0}
 
 
-def said(description: str, **values: Any) -> dict[str, Any]:
-    """A correction as the form sends it."""
+def correction_form(description: str, **values: Any) -> dict[str, Any]:
+    """The form data of a correction."""
     return {"description": description, "emotional_impact": 2, "emotion_tags": "", **values}
 
 

@@ -1,4 +1,4 @@
-"""Charts as numbers: every value has its place, and stands in the table as well."""
+"""Charts: the coordinates of every value, and the table beneath."""
 
 import doctest
 
@@ -22,7 +22,7 @@ def test_bars_stay_inside_the_chart_and_do_not_overlap(data: st.DataObject, widt
         assert float(bar.y) >= -0.05
         assert float(bar.y) + float(bar.height) <= HEIGHT + 0.05
     assert len(chart.rows) == width
-    assert all(len(told) == 2 for _column, told in chart.rows)
+    assert all(len(tooltips) == 2 for _column, tooltips in chart.rows)
 
 
 def test_columns_are_as_high_as_what_stands_in_them() -> None:
@@ -40,8 +40,8 @@ def test_columns_are_as_high_as_what_stands_in_them() -> None:
 def test_a_line_leaves_out_what_is_not_known() -> None:
     chart = line_chart("x", "x", "things", ["1", "2", "3"], [Series("ms", [10, None, 5])])
     assert chart.lines == ["80,0 400,70"]
-    shown = [(dot.x, dot.y, dot.tooltip) for dot in chart.dots]
-    assert shown == [("80", "0", "1 · ms: 10"), ("400", "70", "3 · ms: 5")]
+    points = [(dot.x, dot.y, dot.tooltip) for dot in chart.dots]
+    assert points == [("80", "0", "1 · ms: 10"), ("400", "70", "3 · ms: 5")]
 
 
 def test_a_value_however_small_has_its_bar() -> None:

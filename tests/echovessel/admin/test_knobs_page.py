@@ -1,4 +1,4 @@
-"""The page of the knobs: all of them, where each is set, and that nothing is changed there."""
+"""The page of knobs: it lists all of them and where each is set, and is read-only."""
 
 import re
 from pathlib import Path
@@ -32,8 +32,8 @@ def test_all_knobs_are_shown_with_where_they_are_set(staff: Client, settings: ob
     rows = {row["name"]: row for row in answer.context["rows"]}
     assert rows.keys() == REGISTRY.keys()
     assert answer.context["changed"] == 2
-    told = {name: [rows[name][key] for key in ("value", "default", "source", "pending")] for name in settings.KNOBS}  # type: ignore[attr-defined]
-    assert told == {
+    values = {name: [rows[name][key] for key in ("value", "default", "source", "pending")] for name in settings.KNOBS}  # type: ignore[attr-defined]
+    assert values == {
         "chat.idle_minutes": [10, 30, "environment", None],
         "persona.mood_decay_hours": [24, 12, "file", 36],
     }
@@ -50,8 +50,8 @@ def test_each_reason_and_unit_is_told_in_chinese_and_found_by_it(staff: Client) 
         units = {str(row["unit"]) for row in rows}
     assert english == []
     assert {unit for unit in units if not HAN.search(unit)} == {"MB"}
-    found = staff.get(URL, {"q": "秒"}, headers={"accept-language": "zh-hans"}).context["rows"]
-    assert "chat.debounce_seconds" in [row["name"] for row in found]
+    matching_rows = staff.get(URL, {"q": "秒"}, headers={"accept-language": "zh-hans"}).context["rows"]
+    assert "chat.debounce_seconds" in [row["name"] for row in matching_rows]
 
 
 def test_the_columns_of_sign_ins_are_told_in_chinese(client: Client, ben: User) -> None:

@@ -1,4 +1,4 @@
-"""Every operation of the API, asked with whatever its document allows: never a 500, and every answer as it says."""
+"""Every operation of the API, with generated requests: never a 500, and every response matches the document."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ ONCE, MANY = 1, 100
 
 @pytest.fixture
 def ids(mira: Persona, remember: Any) -> dict[str, Any]:
-    """What Ana's persona has, by the names that paths and bodies have for it."""
+    """The ids of rows of Ana's persona, by their names in paths and bodies."""
     now = timezone.now()
     message = receive_message(mira, "I got a cat called Blackie.", None, "web", now).message
     turn = turns.claim(mira.pk, now)
@@ -52,9 +52,9 @@ def ids(mira: Persona, remember: Any) -> dict[str, Any]:
         Alias.objects.create(entity=entity, persona=mira, text=entity.canonical_name, normalized=entity.canonical_name)
     proposal = MergeProposal.objects.create(a=cat, b=other, score=0.5, reasons=["sounds_alike"])
     receipt = Receipt.objects.create(persona=mira, owner_id=mira.owner_id, at=now)
-    brought = given_file("Ana: I bake bread.\nMira: Lovely.\n", "talk.txt")
-    job = begin(mira.owner, mira, brought, now, keep=True)
-    analyze_now(job, brought)
+    upload = given_file("Ana: I bake bread.\nMira: Lovely.\n", "talk.txt")
+    job = begin(mira.owner, mira, upload, now, keep=True)
+    analyze_now(job, upload)
     with transaction.atomic():
         draft = drafts.propose(mira, "user", "Ana bakes bread.", [Words("I bake bread.")], None, now)
     assert draft is not None
@@ -83,8 +83,8 @@ def ids(mira: Persona, remember: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def unhurried(settings: Any) -> Iterator[None]:
-    """Nobody is told to ask less often, and the test's connection outlives a request."""
+def no_rate_limit(settings: Any) -> Iterator[None]:
+    """Lift the rate limits, and keep the test's connection open after a request."""
     settings.KNOBS = {"api.requests_per_minute": 100_000, "chat.lines_per_minute": 600}
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
@@ -97,25 +97,25 @@ def unhurried(settings: Any) -> Iterator[None]:
 
 @pytest.fixture
 def bearer(mira: Persona) -> dict[str, str]:
-    _token, told = secret.create(mira.owner, "", timezone.now(), timezone.now() + timedelta(hours=1))
-    return {"Authorization": f"Bearer {told}"}
+    _token, token_text = secret.create(mira.owner, "", timezone.now(), timezone.now() + timedelta(hours=1))
+    return {"Authorization": f"Bearer {token_text}"}
 
 
 def test_no_operation_breaks_and_every_answer_is_as_described(
-    ids: dict[str, Any], bearer: dict[str, str], unhurried: None
+    ids: dict[str, Any], bearer: dict[str, str], no_rate_limit: None
 ) -> None:
     ask_everything(ids, bearer, ONCE)
 
 
 @pytest.mark.campaign
 def test_nor_with_a_hundred_questions_for_each_operation(
-    ids: dict[str, Any], bearer: dict[str, str], unhurried: None
+    ids: dict[str, Any], bearer: dict[str, str], no_rate_limit: None
 ) -> None:
     ask_everything(ids, bearer, MANY)
 
 
 def ask_everything(ids: dict[str, Any], headers: dict[str, str], times: int) -> None:
-    """Ask every operation so often; what one question changes is undone before the next one."""
+    """Call every operation this number of times; the changes of one call are rolled back before the next."""
     import schemathesis  # noqa: PLC0415  (2 s, and every worker collects this module)
     from schemathesis.specs.openapi import checks  # noqa: PLC0415
 
@@ -128,13 +128,13 @@ def ask_everything(ids: dict[str, Any], headers: dict[str, str], times: int) -> 
     ]
 
     document = schemathesis.openapi.from_wsgi("/api/openapi.json", get_wsgi_application(), headers=headers)
-    operations = [found.ok() for found in document.get_all_operations()]
+    operations = [operation.ok() for operation in document.get_all_operations()]
     assert len(operations) > 70
     for operation in operations:
-        asked(operation, ids, headers, times, promises)()
+        create_check(operation, ids, headers, times, promises)()
 
 
-def asked(
+def create_check(
     operation: Any, ids: dict[str, Any], headers: dict[str, str], times: int, promises: list[Any]
 ) -> Callable[[], None]:
     @settings(
@@ -145,10 +145,10 @@ def asked(
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(case=operation.as_strategy(), known=st.just(True) | st.booleans())
-    def ask(case: Any, known: bool) -> None:
-        if known:
-            name_what_is_there(case, ids)
+    @given(case=operation.as_strategy(), is_known=st.just(True) | st.booleans())
+    def ask(case: Any, is_known: bool) -> None:
+        if is_known:
+            use_existing_ids(case, ids)
         rate_limit.forget()
         with transaction.atomic():
             case.validate_response(case.call(headers=headers | {"Accept-Encoding": "identity"}), checks=promises)
@@ -157,12 +157,12 @@ def asked(
     return ask
 
 
-def name_what_is_there(case: Any, ids: dict[str, Any]) -> None:
-    """Have the case ask for what exists, where it names anything by its id."""
+def use_existing_ids(case: Any, ids: dict[str, Any]) -> None:
+    """Replace the ids in the case with ids of existing rows."""
     of = {"what": case.path_parameters.get("what"), "path": case.path}
     for name in case.path_parameters:
         if name == "of":
-            case.path_parameters[name] = str(ids[named_by(of)])
+            case.path_parameters[name] = str(ids[id_name_of(of)])
         elif name in ids:
             case.path_parameters[name] = str(ids[name])
     if "persona" in case.query:
@@ -171,7 +171,7 @@ def name_what_is_there(case: Any, ids: dict[str, Any]) -> None:
         case.body |= {name: ids[name] for name in case.body if name in ids and name != "nodes"}
 
 
-def named_by(of: dict[str, Any]) -> str:
+def id_name_of(of: dict[str, Any]) -> str:
     kinds = {"messages": "message_id", "sessions": "session_id", "entities": "entity_id", "thoughts": "thought_id"}
     return next((name for kind, name in kinds.items() if kind in (of["what"] or of["path"])), "node_id")
 
@@ -180,23 +180,23 @@ def named_by(of: dict[str, Any]) -> str:
 def test_every_operation_says_what_it_is_for_and_gives_examples_that_fit() -> None:
     document = api_routes.api.document
     components = {"components": {"schemas": document["components"]["schemas"]}}
-    seen = 0
+    count = 0
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             assert all(operation[name] for name in ("summary", "description", "tags")), (method, path)
             for content in contents(operation):
-                seen += 1
+                count += 1
                 validator = jsonschema_rs.validator_for({**content["schema"], **components})
                 assert list(validator.iter_errors(json.loads(json.dumps(content["example"])))) == [], (method, path)
-    assert seen > 600
+    assert count > 600
 
 
 def test_the_example_of_every_body_is_understood(
-    ids: dict[str, Any], bearer: dict[str, str], unhurried: None, client: Client
+    ids: dict[str, Any], bearer: dict[str, str], no_rate_limit: None, client: Client
 ) -> None:
-    """As a stranger begins: with the document alone. What the examples name there is not, and nothing else is wrong."""
+    """Send the examples of the document: their ids do not exist, and nothing else is wrong with them."""
     document = json.loads(json.dumps(api_routes.api.document))
-    asked = 0
+    count = 0
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             content = operation.get("requestBody", {}).get("content", {}).get("application/json")
@@ -205,19 +205,19 @@ def test_the_example_of_every_body_is_understood(
             with transaction.atomic():
                 answer = client.generic(
                     method.upper(),
-                    filled(path, ids),
+                    fill_path(path, ids),
                     json.dumps(content["example"]),
                     "application/json",
                     headers=bearer,
                 )
                 transaction.set_rollback(True)
-            asked += 1
+            count += 1
             assert answer.status_code in (200, 201, 202, 404, 409), (method, path, answer.content)
-    assert asked > 20
+    assert count > 20
 
 
-def filled(path: str, ids: dict[str, Any]) -> str:
-    """The path with what there is in the place of its variables."""
+def fill_path(path: str, ids: dict[str, Any]) -> str:
+    """The path with ids of existing rows for its variables."""
     others = {"of": ids["node_id"], "what": "nodes", "label": "user", "action": "hide", "answer": "merge"}
     if path.endswith("/outcome"):
         others["node_id"] = ids["thought_id"]  # a promise has one
@@ -227,9 +227,9 @@ def filled(path: str, ids: dict[str, Any]) -> str:
 
 
 def test_every_list_is_read_to_its_end_without_gap_or_double(
-    ids: dict[str, Any], mira: Persona, bearer: dict[str, str], unhurried: None, client: Client, remember: Any
+    ids: dict[str, Any], mira: Persona, bearer: dict[str, str], no_rate_limit: None, client: Client, remember: Any
 ) -> None:
-    """Also while rows come in: they are newer, and so they come before what is read."""
+    """Also while rows are added: they are newer, so they come before the pages that are read."""
     document = json.loads(json.dumps(api_routes.api.document))
     lists = [path for path, methods in document["paths"].items() if "before" in names_in(methods.get("get", {}))]
     assert len(lists) > 15
@@ -238,7 +238,7 @@ def test_every_list_is_read_to_its_end_without_gap_or_double(
         remember(mira, f"A cat, as {kind}.", kind=kind, source=source)
     several = 0
     for path in lists:
-        address = f"{filled(path, ids)}?" + ("q=cat&" if path.endswith("/search") else "")
+        address = f"{fill_path(path, ids)}?" + ("q=cat&" if path.endswith("/search") else "")
 
         def page(more: str, at: str = address) -> Any:
             return client.get(at + more, headers=bearer).json()
@@ -252,13 +252,13 @@ def test_every_list_is_read_to_its_end_without_gap_or_double(
                 following = page(f"limit=1&before={before}")
                 read, before = read + following["items"], following["next"]
             transaction.set_rollback(True)
-        assert [named(item) for item in read] == [named(item) for item in whole["items"]], path
+        assert [item_id(item) for item in read] == [item_id(item) for item in whole["items"]], path
         several += len(read) > 1
     assert several > 9
 
 
-def named(item: dict[str, Any]) -> Any:
-    """What an item of a list is known by; how many lines a talk has may change meanwhile."""
+def item_id(item: dict[str, Any]) -> Any:
+    """The id of an item of a list; other fields, as the number of messages of a session, may change meanwhile."""
     return item.get("id", item)
 
 
@@ -269,9 +269,9 @@ def names_in(operation: dict[str, Any]) -> set[str]:
 def test_no_body_takes_what_it_does_not_know_nor_text_without_end() -> None:
     document = json.loads(json.dumps(api_routes.api.document))
     schemas = document["components"]["schemas"]
-    taken = {name: schema for name, schema in schemas.items() if name.endswith(("In", "Change", "Part"))}
-    assert len(taken) > 15
-    for name, schema in taken.items():
+    input_schemas = {name: schema for name, schema in schemas.items() if name.endswith(("In", "Change", "Part"))}
+    assert len(input_schemas) > 15
+    for name, schema in input_schemas.items():
         assert schema["additionalProperties"] is False, name
         assert list(endless(schema)) == [], name
     for methods in document["paths"].values():
@@ -286,7 +286,7 @@ def contents(operation: Any) -> Iterator[Any]:
 
 
 def endless(schema: Any) -> Iterator[Any]:
-    """Strings and lists of a schema that may be as long as one likes."""
+    """Strings and lists of a schema without a maximal length."""
     if isinstance(schema, list):
         for part in schema:
             yield from endless(part)
@@ -303,7 +303,7 @@ def test_what_is_refused_before_any_operation_is_a_problem_too(mira: Persona, cl
     client.force_login(mira.owner)
     own = f"/api/personas/{mira.uuid}"
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
-    asked: list[tuple[Any, int, str]] = [
+    cases: list[tuple[Any, int, str]] = [
         (client.get("/api/nothing"), 404, "not_found"),
         (client.post("/api/nothing/at/all", {}, "application/json"), 404, "not_found"),
         (Client(enforce_csrf_checks=True).post("/api/personas/7"), 404, "not_found"),
@@ -312,11 +312,11 @@ def test_what_is_refused_before_any_operation_is_a_problem_too(mira: Persona, cl
         (client.post(f"{own}/messages", {"content": "x" * 100}, "application/json"), 413, "too_large"),
         (client.get(f"{own}/messages?" + "a=b&" * 1001), 400, "unreadable"),
     ]
-    for answer, status, code in asked:
-        told = answer.json()
-        assert (answer.status_code, told["status"], told["code"]) == (status, status, code)
+    for answer, status, code in cases:
+        problem = answer.json()
+        assert (answer.status_code, problem["status"], problem["code"]) == (status, status, code)
         assert answer.headers["content-type"] == "application/problem+json"
-    assert {answer.headers.get("allow") for answer, status, _code in asked if status == 405} == {"GET", "GET, POST"}
+    assert {answer.headers.get("allow") for answer, status, _code in cases if status == 405} == {"GET", "GET, POST"}
 
 
 def test_who_asks_for_the_head_alone_is_given_it(mira: Persona, client: Client) -> None:

@@ -1,4 +1,4 @@
-"""Tokens: told once, kept as a hash, and opening what is their owner's and nothing else."""
+"""API tokens: shown once, stored as a hash, and valid for the data of their owner only."""
 
 import hashlib
 from collections.abc import Iterator
@@ -28,34 +28,34 @@ NOW = timezone.now()
 
 
 @pytest.fixture(autouse=True)
-def nobody_failed() -> Iterator[None]:
+def reset_limits() -> Iterator[None]:
     yield
     bearer.forget_failures()
     api_routes.pace.forget()
 
 
 @pytest.fixture
-def told(ana: User) -> str:
+def token_secret(ana: User) -> str:
     """The secret of a token of Ana's."""
     return secret.create(ana, "a script", NOW)[1]
 
 
-def asked(told: str, client: Client | None = None, path: str = "/api/personas", **options: Any) -> Any:
-    return (client or Client()).get(path, headers={"Authorization": f"Bearer {told}"}, **options)
+def get_with_token(token: str, client: Client | None = None, path: str = "/api/personas", **options: Any) -> Any:
+    return (client or Client()).get(path, headers={"Authorization": f"Bearer {token}"}, **options)
 
 
-def made(*arguments: str) -> str:
+def run_create_token(*arguments: str) -> str:
     out = StringIO()
     call_command("create_api_token", *arguments, stdout=out)
     return out.getvalue()
 
 
 def test_the_command_prints_the_token_alone_and_it_works(mira: Persona) -> None:
-    printed = made("ana", "--name", "a script", "--expires", "7")
-    told = printed.removesuffix("\n")
-    assert told.startswith("ev_")
-    assert told.split() == [told]
-    assert [one["name"] for one in asked(told).json()["items"]] == ["Mira"]
+    printed = run_create_token("ana", "--name", "a script", "--expires", "7")
+    token_text = printed.removesuffix("\n")
+    assert token_text.startswith("ev_")
+    assert token_text.split() == [token_text]
+    assert [item["name"] for item in get_with_token(token_text).json()["items"]] == ["Mira"]
     token = ApiToken.objects.get()
     assert token.expires_at is not None
     assert timedelta(days=6, hours=23) < token.expires_at - timezone.now() <= timedelta(days=7)
@@ -64,109 +64,115 @@ def test_the_command_prints_the_token_alone_and_it_works(mira: Persona) -> None:
 @pytest.mark.parametrize("arguments", [["nobody"], ["ana", "--expires", "0"], ["ana", "--name", "x" * 81]])
 def test_the_command_refuses_what_makes_no_token(ana: User, arguments: list[str]) -> None:
     with pytest.raises(CommandError):
-        made(*arguments)
+        run_create_token(*arguments)
     assert not ApiToken.objects.exists()
 
 
-def test_nothing_that_is_kept_opens_anything(ana: User, told: str) -> None:
-    kept = ApiToken.objects.values().get()
-    assert kept["digest"] == hashlib.sha256(told.encode()).hexdigest()
-    assert told not in str(kept)
-    assert told.startswith(kept["prefix"])
-    assert len(kept["prefix"]) == 8
-    for wrong in (kept["digest"], kept["prefix"], "", "ev_", told + "x", told[:-1], told.upper()):
+def test_nothing_that_is_kept_opens_anything(ana: User, token_secret: str) -> None:
+    row = ApiToken.objects.values().get()
+    assert row["digest"] == hashlib.sha256(token_secret.encode()).hexdigest()
+    assert token_secret not in str(row)
+    assert token_secret.startswith(row["prefix"])
+    assert len(row["prefix"]) == 8
+    for wrong in (row["digest"], row["prefix"], "", "ev_", token_secret + "x", token_secret[:-1], token_secret.upper()):
         assert tokens.owner_of(wrong, NOW) is None
 
 
-def test_a_token_opens_until_it_runs_out_is_revoked_or_its_owner_is_gone(ana: User, told: str) -> None:
+def test_a_token_opens_until_it_runs_out_is_revoked_or_its_owner_is_gone(ana: User, token_secret: str) -> None:
     until = NOW + timedelta(days=1)
     _token, short = secret.create(ana, "", NOW, until)
     assert tokens.owner_of(short, until - timedelta(seconds=1)) == ana
     assert tokens.owner_of(short, until) is None
-    assert tokens.owner_of(told, until) == ana
+    assert tokens.owner_of(token_secret, until) == ana
     User.objects.update(is_active=False)
-    assert tokens.owner_of(told, NOW) is None
+    assert tokens.owner_of(token_secret, NOW) is None
     User.objects.update(is_active=True)
-    token = ApiToken.objects.get(digest=secret.digest_of(told))
+    token = ApiToken.objects.get(digest=secret.digest_of(token_secret))
     assert secret.revoke(token, NOW)
     assert not secret.revoke(token, NOW)
-    assert tokens.owner_of(told, NOW) is None
+    assert tokens.owner_of(token_secret, NOW) is None
 
 
-def test_use_is_noted_once_a_minute(ana: User, told: str, django_assert_num_queries: Any) -> None:
+def test_use_is_noted_once_a_minute(ana: User, token_secret: str, django_assert_num_queries: Any) -> None:
     def used_at(seconds: int) -> float:
-        tokens.owner_of(told, NOW + timedelta(seconds=seconds))
+        tokens.owner_of(token_secret, NOW + timedelta(seconds=seconds))
         at = ApiToken.objects.get().last_used_at
         assert at is not None
         return (at - NOW).total_seconds()
 
     assert [used_at(seconds) for seconds in (0, 59, 60, 61)] == [0, 0, 60, 60]
     with django_assert_num_queries(1):
-        tokens.owner_of(told, NOW + timedelta(seconds=62))
+        tokens.owner_of(token_secret, NOW + timedelta(seconds=62))
 
 
 def test_known_and_unknown_secrets_take_the_same_way(
-    ana: User, told: str, monkeypatch: Any, django_assert_num_queries: Any
+    ana: User, token_secret: str, monkeypatch: Any, django_assert_num_queries: Any
 ) -> None:
     compared = []
     monkeypatch.setattr(secret, "constant_time_compare", lambda a, b: compared.append((len(a), len(b))) or a == b)
-    tokens.owner_of(told, NOW)
-    for one in (told, "ev_" + "x" * 43, "x"):
+    tokens.owner_of(token_secret, NOW)
+    for candidate in (token_secret, "ev_" + "x" * 43, "x"):
         with django_assert_num_queries(1):
-            tokens.owner_of(one, NOW)
+            tokens.owner_of(candidate, NOW)
     assert set(compared) == {(64, 64)}
     assert len(compared) == 4
 
 
-def test_a_bearer_needs_no_csrf_token_and_a_login_does(mira: Persona, told: str) -> None:
+def test_a_bearer_needs_no_csrf_token_and_a_login_does(mira: Persona, token_secret: str) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(mira.owner)
     address, body = f"/api/personas/{mira.uuid}/blocks/style", {"content": "Whisper."}
     refused = client.put(address, body, "application/json")
     assert (refused.status_code, refused.json()["code"]) == (403, "csrf")
-    taken = client.put(address, body, "application/json", headers={"Authorization": f"Bearer {told}"})
-    assert taken.status_code == 200
+    response = client.put(address, body, "application/json", headers={"Authorization": f"Bearer {token_secret}"})
+    assert response.status_code == 200
 
 
 def test_a_wrong_token_is_not_made_good_by_a_login(mira: Persona) -> None:
     client = Client()
     client.force_login(mira.owner)
-    answer = asked("ev_wrong", client)
+    answer = get_with_token("ev_wrong", client)
     assert (answer.status_code, answer.json()["code"]) == (401, "not_signed_in")
     assert answer["WWW-Authenticate"] == "Bearer"
     assert client.get("/api/personas").status_code == 200
 
 
-def test_who_comes_by_a_token_is_its_owner_whoever_is_signed_in(mira: Persona, otto: Persona, told: str) -> None:
+def test_who_comes_by_a_token_is_its_owner_whoever_is_signed_in(
+    mira: Persona, otto: Persona, token_secret: str
+) -> None:
     client = Client()
     client.force_login(otto.owner)
-    assert [one["name"] for one in asked(told, client).json()["items"]] == ["Mira"]
-    assert asked(told, client, f"/api/personas/{otto.uuid}").status_code == 404
+    assert [item["name"] for item in get_with_token(token_secret, client).json()["items"]] == ["Mira"]
+    assert get_with_token(token_secret, client, f"/api/personas/{otto.uuid}").status_code == 404
 
 
-def test_after_five_wrong_tokens_further_wrong_ones_wait_and_valid_ones_get_in(mira: Persona, told: str) -> None:
-    assert [asked(f"ev_{number}").status_code for number in range(5)] == [401] * 5
-    locked = asked("ev_wrong")
+def test_after_five_wrong_tokens_further_wrong_ones_wait_and_valid_ones_get_in(
+    mira: Persona, token_secret: str
+) -> None:
+    assert [get_with_token(f"ev_{number}").status_code for number in range(5)] == [401] * 5
+    locked = get_with_token("ev_wrong")
     assert (locked.status_code, locked.json()["code"]) == (429, "locked_out")
     assert 0 < int(locked["Retry-After"]) <= 15 * 60
-    assert asked("ev_wrong", REMOTE_ADDR="10.0.0.7").status_code == 401
+    assert get_with_token("ev_wrong", REMOTE_ADDR="10.0.0.7").status_code == 401
     for path in ("/api/personas", "/api/openapi.json", "/v1/models"):
-        assert asked(told, path=path).status_code == 200, path
-    assert asked("ev_wrong").status_code == 429
+        assert get_with_token(token_secret, path=path).status_code == 200, path
+    assert get_with_token("ev_wrong").status_code == 429
 
 
-def test_the_lock_ends_and_addresses_are_not_remembered_without_end(ana: User, told: str, monkeypatch: Any) -> None:
+def test_the_lock_ends_and_addresses_are_not_remembered_without_end(
+    ana: User, token_secret: str, monkeypatch: Any
+) -> None:
     now = 1_000.0
     monkeypatch.setattr(bearer.time, "monotonic", lambda: now)
     monkeypatch.setattr(bearer, "MAX_ADDRESSES", 3)
     for _ in range(5):
-        asked("ev_wrong")
+        get_with_token("ev_wrong")
     now += 10 * 60
-    assert asked("ev_wrong").status_code == 429  # which makes the lock no longer
+    assert get_with_token("ev_wrong").status_code == 429  # which makes the lock no longer
     now += 5 * 60
-    assert asked("ev_wrong").status_code == 401
+    assert get_with_token("ev_wrong").status_code == 401
     for number in range(9):
-        asked("ev_wrong", REMOTE_ADDR=f"10.0.0.{number}")
+        get_with_token("ev_wrong", REMOTE_ADDR=f"10.0.0.{number}")
     assert len(bearer._failures) == 3
 
 
@@ -193,14 +199,14 @@ def test_behind_a_proxy_an_address_is_what_the_proxy_says(
     assert client_address(request) == address
 
 
-def test_a_token_that_asks_too_often_is_told_to_wait(mira: Persona, told: str, settings: Any) -> None:
+def test_a_token_that_asks_too_often_is_told_to_wait(mira: Persona, token_secret: str, settings: Any) -> None:
     settings.KNOBS = {"api.requests_per_minute": 2}
     other = secret.create(mira.owner, "", NOW)[1]
-    assert [asked(told).status_code for _ in range(3)] == [200, 200, 429]
-    answer = asked(told)
+    assert [get_with_token(token_secret).status_code for _ in range(3)] == [200, 200, 429]
+    answer = get_with_token(token_secret)
     assert answer.json()["code"] == "rate_limited"
     assert 0 < int(answer["Retry-After"]) <= 60
-    assert asked(other).status_code == 200
+    assert get_with_token(other).status_code == 200
 
 
 def test_a_pace_says_when_one_more_is_admitted() -> None:
@@ -217,56 +223,56 @@ def test_a_pace_says_when_one_more_is_admitted() -> None:
     assert pace.admit("ben", 20.0)
 
 
-def test_the_document_is_there_for_a_token_too(ana: User, told: str) -> None:
-    assert asked(told, path="/api/openapi.json").json()["openapi"].startswith("3.")
-    assert asked("ev_wrong", path="/api/openapi.json").status_code == 401
+def test_the_document_is_there_for_a_token_too(ana: User, token_secret: str) -> None:
+    assert get_with_token(token_secret, path="/api/openapi.json").json()["openapi"].startswith("3.")
+    assert get_with_token("ev_wrong", path="/api/openapi.json").status_code == 401
     assert Client().get("/api/openapi.json").status_code == 302
 
 
-# --- whoever owns them sees and revokes them ------------------------------------------------------------------------
-def test_the_account_page_lists_and_revokes_and_never_tells(mira: Persona, told: str) -> None:
+# --- account page and admin -----------------------------------------------------------------------------------------
+def test_the_account_page_lists_and_revokes_and_never_tells(mira: Persona, token_secret: str) -> None:
     client = Client()
     client.force_login(mira.owner)
     page = client.get("/account/").content.decode()
     assert "a script" in page
-    assert told[:8] in page
-    assert told not in page
+    assert token_secret[:8] in page
+    assert token_secret not in page
     token = ApiToken.objects.get()
     assert token.digest not in page
     assert client.get(f"/account/tokens/{token.uuid}/revoke/").status_code == 405
     assert client.post(f"/account/tokens/{token.uuid}/revoke/").status_code == 302
-    assert asked(told).status_code == 401
+    assert get_with_token(token_secret).status_code == 401
     assert "a script" not in client.get("/account/").content.decode()
 
 
-def test_nobody_revokes_what_is_anothers(mira: Persona, ben: User, told: str) -> None:
+def test_nobody_revokes_what_is_anothers(mira: Persona, ben: User, token_secret: str) -> None:
     client = Client()
     client.force_login(ben)
     assert client.post(f"/account/tokens/{ApiToken.objects.get().uuid}/revoke/").status_code == 404
-    assert asked(told).status_code == 200
+    assert get_with_token(token_secret).status_code == 200
 
 
-def test_the_desk_lists_and_revokes_and_never_tells(mira: Persona, told: str) -> None:
+def test_the_desk_lists_and_revokes_and_never_tells(mira: Persona, token_secret: str) -> None:
     client = Client()
     client.force_login(User.objects.create_superuser("cora", password="a long word for cora"))
     token = ApiToken.objects.get()
     for address in ("/admin/tokens/apitoken/", f"/admin/tokens/apitoken/{token.pk}/change/"):
         page = client.get(address).content.decode()
-        assert told[:8] in page
-        assert told not in page
+        assert token_secret[:8] in page
+        assert token_secret not in page
         assert token.digest not in page
     client.post("/admin/tokens/apitoken/", {"action": "revoke", "_selected_action": [token.pk]})
-    assert asked(told).status_code == 401
+    assert get_with_token(token_secret).status_code == 401
 
 
-def test_who_only_looks_at_the_desk_revokes_nothing(mira: Persona, told: str) -> None:
+def test_who_only_looks_at_the_desk_revokes_nothing(mira: Persona, token_secret: str) -> None:
     client = Client()
     client.force_login(given(member("bea"), "tokens.view_apitoken"))
     client.post("/admin/tokens/apitoken/", {"action": "revoke", "_selected_action": [ApiToken.objects.get().pk]})
-    assert asked(told).status_code == 200
+    assert get_with_token(token_secret).status_code == 200
 
 
-def test_tokens_go_with_their_owner(mira: Persona, ben: User, told: str) -> None:
+def test_tokens_go_with_their_owner(mira: Persona, ben: User, token_secret: str) -> None:
     plan = forgetting.plan([Target("owner", mira.owner_id)])
     assert plan.counts["tokens_apitoken"] == 1
     forgetting.forget(plan, None, NOW)

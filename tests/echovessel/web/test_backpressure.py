@@ -11,7 +11,7 @@ from echovessel.web.backpressure import with_flow_control
 
 
 class Answer:
-    """As much of twisted's request as is asked of it."""
+    """The part of twisted's request that the code under test uses."""
 
     def __init__(self) -> None:
         self.channel: object | None = object()
@@ -91,6 +91,6 @@ async def test_a_reader_that_takes_nothing_for_long_is_given_up(
 
 async def test_another_servers_send_is_left_as_it_is() -> None:
     async def send(message: dict[str, Any]) -> None:
-        """Uvicorn's waits by itself."""
+        """Uvicorn's `send` waits by itself."""
 
     assert with_flow_control(send) is send

@@ -1,4 +1,4 @@
-"""Files that are made while they are sent."""
+"""Downloads that are generated while they are sent."""
 
 import asyncio
 from collections.abc import Iterator
@@ -13,22 +13,22 @@ PIECE = b"x" * 1000
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def pieces(made: list[int]) -> Iterator[bytes]:
+def pieces(numbers: list[int]) -> Iterator[bytes]:
     for number in range(300):
-        made.append(number)
+        numbers.append(number)
         yield PIECE
 
 
 def test_no_more_is_made_than_is_sent() -> None:
-    made: list[int] = []
+    numbers: list[int] = []
 
     async def first_of(answer: Iterator[bytes]) -> bytes:
         return await anext(aiter(answer))  # type: ignore[call-overload, no-any-return]
 
-    answer = download(AsyncRequestFactory().get("/"), pieces(made), "text/plain", "x.txt")
-    sent = asyncio.run(first_of(answer))
-    assert len(sent) == len(made) * len(PIECE)
-    assert AT_ONCE_BYTES <= len(sent) < 2 * AT_ONCE_BYTES
+    answer = download(AsyncRequestFactory().get("/"), pieces(numbers), "text/plain", "x.txt")
+    content = asyncio.run(first_of(answer))
+    assert len(content) == len(numbers) * len(PIECE)
+    assert AT_ONCE_BYTES <= len(content) < 2 * AT_ONCE_BYTES
 
 
 def test_the_whole_arrives_by_either_door() -> None:

@@ -1,4 +1,4 @@
-"""The manual: pages that anybody can read, in two languages, which name nothing that is not there."""
+"""The manual: public pages in two languages, which name only existing commands, settings and pages."""
 
 import re
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ KNOB = re.compile(r'^"?([a-z_]+\.[a-z0-9_]+)"?(?: = \d+)?$')
 PERMISSIONS = {"persona.read_words", "persona.forget_words", "chat.view_crisisflag"}
 
 
-# --- the pages --------------------------------------------------------------------------------------------------
+# --- the pages ------------------------------------------------------------------------------------------------------
 @pytest.mark.django_db
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_anybody_can_read_every_page(client: Client, language: str) -> None:
@@ -120,12 +120,12 @@ def test_chinese_paragraphs_have_no_line_breaks() -> None:
             assert not any(child.type == "softbreak" for child in token.children or []), (name, token.content)
 
 
-# --- what they name ---------------------------------------------------------------------------------------------
+# --- names in the text ----------------------------------------------------------------------------------------------
 def test_every_command_and_option_named_exists() -> None:
     for name, code in all_code():
         for command, rest in COMMAND.findall(code):
-            known = options_of(command)
-            assert set(OPTION.findall(rest)) <= known, (name, code)
+            options = options_of(command)
+            assert set(OPTION.findall(rest)) <= options, (name, code)
         first, _space, rest = code.partition(" ")
         if first in get_commands() and not COMMAND.search(code):
             assert set(OPTION.findall(rest)) <= options_of(first), (name, code)
@@ -215,14 +215,14 @@ def test_every_label_of_the_screen_that_a_page_names_is_on_a_page() -> None:
 
 def test_the_import_page_names_every_format() -> None:
     for language in LANGUAGES:
-        named = set(spans(parse(manual.FOLDER / language / "import.md")))
-        assert {one.name for one in FORMATS} | {"archive"} <= named
+        names = set(spans(parse(manual.FOLDER / language / "import.md")))
+        assert {file_format.name for file_format in FORMATS} | {"archive"} <= names
 
 
 def test_the_page_of_commands_names_every_command_of_ours() -> None:
     for language in LANGUAGES:
-        named = {code.partition(" ")[0] for code in spans(parse(manual.FOLDER / language / "commands.md"))}
-        assert our_commands() <= named
+        names = {code.partition(" ")[0] for code in spans(parse(manual.FOLDER / language / "commands.md"))}
+        assert our_commands() <= names
 
 
 def test_the_documents_of_the_repository_stay_short() -> None:
@@ -230,7 +230,7 @@ def test_the_documents_of_the_repository_stay_short() -> None:
     assert (ROOT / "CONTRIBUTING.md").stat().st_size <= 8 * 1024
 
 
-# --- reading them -----------------------------------------------------------------------------------------------
+# --- parsing --------------------------------------------------------------------------------------------------------
 def documents() -> Iterator[Path]:
     yield from (ROOT / name for name in DOCUMENTS)
     yield from (path for folder in SOURCES for path in (ROOT / folder).rglob("README.md"))
@@ -244,7 +244,7 @@ def parse(path: Path) -> list[Token]:
 
 @cache
 def all_code() -> tuple[tuple[str, str], ...]:
-    """Every line of a block and every span of code, each with the file it stands in."""
+    """Every line of a code block and every code span, each with its file."""
     return tuple(
         (str(path.relative_to(ROOT)), code)
         for path in documents()
@@ -283,12 +283,12 @@ def without_comments(block: str) -> list[str]:
 
 @cache
 def options_of(command: str) -> set[str]:
-    """The options a command takes, those of its parts included. Fails where there is no such command."""
+    """The options of a command, with those of its subcommands. Fails if there is no such command."""
     app = get_commands()[command]
     assert isinstance(app, str)
     parser = load_command_class(app, command).create_parser("manage.py", command)
     parts = [part for action in parser._actions for part in getattr(action, "_name_parser_map", {}).values()]
-    return {option for one in (parser, *parts) for action in one._actions for option in action.option_strings}
+    return {option for part in (parser, *parts) for action in part._actions for option in action.option_strings}
 
 
 def our_commands() -> set[str]:
@@ -317,7 +317,7 @@ def leads_somewhere(address: str) -> bool:
 
 @cache
 def all_sources() -> str:
-    """Everything the program is made of, each file with its name; not the pages of the manual."""
+    """The names and contents of all source files, without the pages of the manual."""
     kinds = (".py", ".html", ".txt", ".toml", ".js")
     return "\n".join(
         f"{path}\n{path.read_text(encoding='utf-8', errors='replace')}"

@@ -1,4 +1,4 @@
-"""How pages look: chosen by a form without a script, kept in cookies of the browser."""
+"""The look of pages: chosen with a form without JavaScript, stored in cookies of the browser."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,8 +13,8 @@ URL = "/account/look/"
 
 def test_the_chosen_look_holds_on_every_page_and_after_signing_out(client: Client, mira: Persona) -> None:
     client.force_login(mira.owner)
-    chosen = {"language": "zh-hans", "theme": "dark", "text_size": "larger"}
-    page = client.post(URL, chosen, follow=True).content.decode()
+    params = {"language": "zh-hans", "theme": "dark", "text_size": "larger"}
+    page = client.post(URL, params, follow=True).content.decode()
     assert "已保存" in page
     client.post("/logout/")
     sign_in = client.get("/login/").content.decode()

@@ -1,4 +1,4 @@
-"""Nothing that is answered is kept by a browser or a proxy: asked of every address that there is."""
+"""No response may be stored by a browser or a proxy: checked for every address."""
 
 import re
 import uuid
@@ -22,26 +22,26 @@ STREAMS = "/events"  # they never end, and say themselves how they are kept (tes
 
 
 def addresses(persona: Persona) -> list[str]:
-    """Every address of the site with something in the place of each variable: what Ana has, or nothing at all."""
-    found = {filled(pattern, str(persona.uuid)) for pattern in patterns(get_resolver().url_patterns)}
-    return sorted(address for address in found if address is not None and not is_left_out(address))
+    """Every address of the site, with Ana's persona or an unknown id for each variable."""
+    candidates = {fill_address(pattern, str(persona.uuid)) for pattern in patterns(get_resolver().url_patterns)}
+    return sorted(address for address in candidates if address is not None and not is_left_out(address))
 
 
 def is_left_out(address: str) -> bool:
-    """Streams, and of the desk what lies below its lists: a door of them all opens each."""
+    """Whether the address is a stream, or a page below a list of the admin (one view serves them all)."""
     return address.endswith(STREAMS) or (address.startswith("/admin/") and address.count("/") > 4)
 
 
 def patterns(of: Any, before: str = "") -> Iterator[str]:
-    for one in of:
-        if isinstance(one, URLResolver):
-            yield from patterns(one.url_patterns, before + str(one.pattern))
-        elif isinstance(one, URLPattern):
-            yield before + str(one.pattern)
+    for entry in of:
+        if isinstance(entry, URLResolver):
+            yield from patterns(entry.url_patterns, before + str(entry.pattern))
+        elif isinstance(entry, URLPattern):
+            yield before + str(entry.pattern)
 
 
-def filled(pattern: str, persona: str) -> str | None:
-    """The address of a pattern, or None where it is a regular expression of many."""
+def fill_address(pattern: str, persona: str) -> str | None:
+    """The address of a pattern, or None for a regular expression."""
     address = re.sub(r"<uuid:persona(_id)?>", persona, pattern)
     address = re.sub(r"<uuid:\w+>", str(uuid.uuid4()), address)
     address = re.sub(r"<int:\w+>|<[^>:]+>|<path:\w+>", "1", address)
@@ -54,19 +54,19 @@ def test_no_address_lets_its_answer_be_kept(mira: Persona, client: Client) -> No
     mira.owner.save()
     client.force_login(mira.owner)
     client.raise_request_exception = False
-    asked = addresses(mira)
-    assert len(asked) > 120
-    kept, seen = [], set()
-    for address in asked:
+    all_addresses = addresses(mira)
+    assert len(all_addresses) > 120
+    storable, statuses = [], set()
+    for address in all_addresses:
         answer = client.get(address)
-        seen.add(answer.status_code)
+        statuses.add(answer.status_code)
         if "no-store" not in answer.headers["Cache-Control"]:
-            kept.append(address)
+            storable.append(address)
         if answer.status_code == 302 and answer.headers["Location"].startswith("/login/"):
             client.force_login(mira.owner)  # that address was the way out
-    assert kept == []
-    assert {200, 302, 404, 405} <= seen
-    assert 500 not in seen
+    assert storable == []
+    assert {200, 302, 404, 405} <= statuses
+    assert 500 not in statuses
 
 
 def test_nor_what_a_program_is_told_or_refused(mira: Persona, client: Client, ana: Any) -> None:
@@ -85,8 +85,8 @@ async def test_nor_is_what_is_answered_step_by_step(rf: Any) -> None:
 
 
 def test_what_an_answer_says_itself_is_left_alone(rf: Any) -> None:
-    said = cache_control(max_age=60)(lambda _request: HttpResponse("…"))
-    assert no_store.middleware(said)(rf.get("/")).headers["Cache-Control"] == "max-age=60"
+    view = cache_control(max_age=60)(lambda _request: HttpResponse("…"))
+    assert no_store.middleware(view)(rf.get("/")).headers["Cache-Control"] == "max-age=60"
 
 
 def test_static_files_are_kept(client: Client, settings: Any, tmp_path: Any) -> None:

@@ -1,4 +1,4 @@
-"""Large requests come in as they are read: nothing is parsed before Django is asked, and nothing is without end."""
+"""Large requests are spooled as they are read: nothing is parsed before Django, and every length is limited."""
 
 import asyncio
 import io
@@ -17,17 +17,17 @@ FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
 
 
 class Request(http.Request):
-    """Answers with how long the request says it is, and how long it is."""
+    """Answers with the declared length and the actual length of the request."""
 
     def process(self) -> None:
-        said = self.requestHeaders.getRawHeaders(b"content-length", [b"-"])[0]
+        length = self.requestHeaders.getRawHeaders(b"content-length", [b"-"])[0]
         body = self.content.read()
-        self.write(said + b" " + str(len(body)).encode() + b" " + str(len(self.args)).encode())
+        self.write(length + b" " + str(len(body)).encode() + b" " + str(len(self.args)).encode())
         self.finish()
 
 
-def answered(head: bytes, body: bytes, sized: Callable[[Any, Callable[[], int]], Any] = bounded_request) -> bytes:
-    """What the server has written when the request was sent by single lines and pieces."""
+def send_request(head: bytes, body: bytes, sized: Callable[[Any, Callable[[], int]], Any] = bounded_request) -> bytes:
+    """The bytes that the server writes for a request that is sent in pieces."""
     factory = http.HTTPFactory(reactor=Clock())
     channel = factory.buildProtocol(None)
     channel.requestFactory = sized(Request, lambda: MOST)
@@ -38,53 +38,53 @@ def answered(head: bytes, body: bytes, sized: Callable[[Any, Callable[[], int]],
     return transport.value()
 
 
-def sent(body: bytes) -> bytes:
-    return answered(FORM + b"Content-Length: %d\r\n" % len(body), body)
+def send_form(body: bytes) -> bytes:
+    return send_request(FORM + b"Content-Length: %d\r\n" % len(body), body)
 
 
-def in_pieces(*pieces: bytes) -> bytes:
+def send_chunked(*pieces: bytes) -> bytes:
     body = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
-    return answered(b"Transfer-Encoding: chunked\r\n", body + b"0\r\n\r\n")
+    return send_request(b"Transfer-Encoding: chunked\r\n", body + b"0\r\n\r\n")
 
 
 def test_a_form_comes_whole_and_not_parsed() -> None:
-    assert sent(b"a=b&c=d").endswith(b"7 7 0\r\n0\r\n\r\n")
-    assert sent(b"x" * MOST).endswith(b"1000 1000 0\r\n0\r\n\r\n")
-    assert b"4 4 1" in answered(FORM + b"Content-Length: 4\r\n", b"a=bc", lambda base, most: base), "twisted would"
+    assert send_form(b"a=b&c=d").endswith(b"7 7 0\r\n0\r\n\r\n")
+    assert send_form(b"x" * MOST).endswith(b"1000 1000 0\r\n0\r\n\r\n")
+    assert b"4 4 1" in send_request(FORM + b"Content-Length: 4\r\n", b"a=bc", lambda base, limit: base), "twisted would"
 
 
 def test_what_is_too_large_is_told_so_and_nothing_of_it_is_looked_at() -> None:
-    assert sent(b"x" * (MOST + 1)) == TOO_LARGE
-    assert in_pieces(b"x" * 600, b"x" * 600) == TOO_LARGE
+    assert send_form(b"x" * (MOST + 1)) == TOO_LARGE
+    assert send_chunked(b"x" * 600, b"x" * 600) == TOO_LARGE
 
 
 def test_it_is_told_before_the_body_comes() -> None:
-    assert answered(b"Content-Length: 1001\r\n", b"") == TOO_LARGE
+    assert send_request(b"Content-Length: 1001\r\n", b"") == TOO_LARGE
 
 
 def test_what_comes_in_pieces_says_how_long_it_is() -> None:
-    """Django asks the header alone whether a body is too long to be held in memory."""
-    assert in_pieces(b"x" * 6, b"y" * 7).endswith(b"13 13 0\r\n0\r\n\r\n")
+    """Django decides by the header alone whether a body is too long for memory."""
+    assert send_chunked(b"x" * 6, b"y" * 7).endswith(b"13 13 0\r\n0\r\n\r\n")
 
 
 # --- piece by piece ---------------------------------------------------------------------------------------------------
 HTTP = {"type": "http"}
 
 
-class Held:
-    """As much of twisted's request as is asked of it."""
+class PartialRequest:
+    """The part of twisted's request that the code under test uses."""
 
     def __init__(self, body: bytes) -> None:
         self.content = io.BytesIO(body)
 
 
-async def handle_reply(request: Held, message: Any) -> None:
+async def handle_reply(request: PartialRequest, message: Any) -> None:
     raise AssertionError("nothing is answered here")
 
 
-async def received(body: bytes, scope: dict[str, str] = HTTP) -> tuple[list[bytes], int]:
-    """The pieces that an application is given by daphne, and how many bytes daphne held in memory for it."""
-    request, queue, pieces = Held(body), asyncio.Queue[Any](), list[bytes]()
+async def run_application(body: bytes, scope: dict[str, str] = HTTP) -> tuple[list[bytes], int]:
+    """The pieces that an application receives from daphne, and the number of bytes that daphne held in memory."""
+    request, queue, pieces = PartialRequest(body), asyncio.Queue[Any](), list[bytes]()
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
         more = True
@@ -95,28 +95,28 @@ async def received(body: bytes, scope: dict[str, str] = HTTP) -> tuple[list[byte
         assert await receive() == {"type": "http.disconnect"}
 
     running = spooled_body(application)(scope, queue.get, partial(handle_reply, request))
-    held = request.content.read()  # as daphne does, between calling the application and running it
-    queue.put_nowait({"type": "http.request", "body": held, "more_body": False})
+    body_read = request.content.read()  # as daphne does, between calling the application and running it
+    queue.put_nowait({"type": "http.request", "body": body_read, "more_body": False})
     queue.put_nowait({"type": "http.disconnect"})
     await running
-    return pieces, len(held)
+    return pieces, len(body_read)
 
 
 async def test_a_large_body_is_given_piece_by_piece_and_held_nowhere() -> None:
     body = bytes(range(256)) * (4 * LEAST_BYTES // 256) + b"end"
-    pieces, held = await received(body)
+    pieces, held_bytes = await run_application(body)
     assert b"".join(pieces) == body
-    assert held == 0
+    assert held_bytes == 0
     assert max(map(len, pieces)) == AT_A_TIME
 
 
 async def test_a_small_body_comes_as_daphne_gives_it() -> None:
-    assert await received(b"a=b") == ([b"a=b"], 3)
+    assert await run_application(b"a=b") == ([b"a=b"], 3)
 
 
 async def test_a_socket_is_left_alone() -> None:
     body = b"x" * LEAST_BYTES
-    assert await received(body, {"type": "websocket"}) == ([body], LEAST_BYTES)
+    assert await run_application(body, {"type": "websocket"}) == ([body], LEAST_BYTES)
 
 
 async def test_with_another_server_nothing_is_changed() -> None:

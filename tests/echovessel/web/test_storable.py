@@ -1,4 +1,4 @@
-"""A NUL is dropped at every door, by one rule, and nothing around it is lost."""
+"""A NUL is dropped from every input, by one rule, and nothing around it is lost."""
 
 import io
 import json
@@ -55,11 +55,11 @@ def test_the_door_of_openai() -> None:
 def test_the_api(mira: Persona, client: Client) -> None:
     key = {"Authorization": f"Bearer {create(mira.owner, 'tests', timezone.now())[1]}"}
     address = f"/api/personas/{mira.uuid}"
-    sent = {"content": SAID, "client_id": str(uuid.uuid4())}
-    assert client.post(f"{address}/messages", sent, "application/json", headers=key).status_code == 202
+    data = {"content": SAID, "client_id": str(uuid.uuid4())}
+    assert client.post(f"{address}/messages", data, "application/json", headers=key).status_code == 202
     assert Message.objects.get().content == MEANT
     assert (
-        client.post(f"{address}/messages", sent | {"content": "\0"}, "application/json", headers=key).status_code == 422
+        client.post(f"{address}/messages", data | {"content": "\0"}, "application/json", headers=key).status_code == 422
     )
     client.patch(address, {"user_name": "An\0a", "facts": {"city\0": "Shang\0hai"}}, "application/json", headers=key)
     mira.refresh_from_db()
@@ -74,9 +74,9 @@ def test_forms_and_queries_of_pages(mira: Persona, client: Client, remember: Any
     assert client.post("/account/name/", names).status_code == 302
     mira.refresh_from_db()
     assert (mira.user_name, mira.owner.username) == ("Annie", "ana")
-    found = client.get(f"/memory/{mira.uuid}/", {"q": "c\0at"})
-    assert found.status_code == 200
-    assert MEANT in found.content.decode()
+    response = client.get(f"/memory/{mira.uuid}/", {"q": "c\0at"})
+    assert response.status_code == 200
+    assert MEANT in response.content.decode()
     wrong = client.post(f"/memory/{mira.uuid}/nodes/{node.uuid}/correct/", {"description": "I have\0 two cats."})
     assert wrong.context["form"]["description"].value() == "I have two cats."
     assert client.post("/login/", {"username": "ana\0", "password": "a long word for ana"}).status_code == 302
@@ -94,9 +94,9 @@ def test_forms_and_queries_of_pages(mira: Persona, client: Client, remember: Any
     ],
 )
 def test_imports(mira: Persona, content: str, name: str) -> None:
-    brought = source_of(content, name)
-    job = begin(mira.owner, mira, brought, timezone.now(), keep=True)
-    analyze_now(job, brought)
+    upload = source_of(content, name)
+    job = begin(mira.owner, mira, upload, timezone.now(), keep=True)
+    analyze_now(job, upload)
     job.refresh_from_db()
     assert job.status != "failed"
 
@@ -107,8 +107,8 @@ def test_a_file_of_bytes_is_still_no_text() -> None:
 
 
 def test_an_archive(ana: User) -> None:
-    lines = [HEADER, PERSONA, session("s1"), message("m1", SAID + " \\u0000")]
-    file = io.BytesIO("\n".join(json.dumps(line) for line in lines).encode())
+    records = [HEADER, PERSONA, session("s1"), message("m1", SAID + " \\u0000")]
+    file = io.BytesIO("\n".join(json.dumps(record) for record in records).encode())
     import_archive(file, ana)
     assert Message.objects.get().content == MEANT + " \\u0000"  # a backslash and letters: they are no NUL
     assert not ConceptNode.objects.exists()
