@@ -81,7 +81,7 @@ def test_every_page_takes_as_many_statements_for_many_rows_as_for_few(
     lists = [f"/admin/{name}/" for name in LISTS] + [f"/admin/{name}/?q=hive" for name in LISTS[:7]]
     lists += ["/admin/", "/admin/memory/event/?status__exact=active&impact=none&tag=unresolved&lately=7&persona=1"]
     few = create_rows(mira, FEW)
-    curator.get("/admin/")  # what is cached for all pages is cached by now
+    curator.get("/admin/")  # fills the caches that all pages share
     ContentType.objects.get_for_models(*apps.get_models(), for_concrete_models=False)
     before = {address: statements(curator, address) for address in lists}
     pages_before = {name: statements(curator, f"/admin/{name}/{row.pk}/change/") for name, row in few.items()}

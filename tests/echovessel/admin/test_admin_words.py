@@ -18,10 +18,10 @@ from tests.echovessel.conftest import given, member, signed_in
 pytestmark = pytest.mark.django_db
 
 SEEN = {f"{app}_{model}" for app, models in groups.SEEN.items() for model in models}
-# Pages of the whole site, with what they answer to staff.
+# Pages of the whole site, with their status for staff.
 SITE = {
     "index": 200,
-    "forget": 404,  # without a word what
+    "forget": 404,  # without a target
     "knobs": 200,
     "login": 302,
     "logout": 405,
@@ -32,14 +32,14 @@ SITE = {
     "view_on_site": 404,
     "app_list": 200,
 }
-# What is done by a button: to be asked for by POST alone.
+# Actions of buttons: POST only.
 BUTTONS = {
     "chat_message_point_out",
     "persona_coreblock_restore",
     "memory_entity_do",
     *(f"memory_{kind}_{action}" for kind in ConceptNode.Kind for action in ("do", "restore")),
 }
-# Pages that stand beside a list, and what they answer to curators.
+# Additional pages of a list, with their status for curators.
 BESIDE = {
     "auth_user_password_change": 403,
     "memory_mergeproposal_review": 200,

@@ -168,7 +168,7 @@ def test_the_lock_ends_and_addresses_are_not_remembered_without_end(
     for _ in range(5):
         get_with_token("ev_wrong")
     now += 10 * 60
-    assert get_with_token("ev_wrong").status_code == 429  # which makes the lock no longer
+    assert get_with_token("ev_wrong").status_code == 429  # which does not extend the lock
     now += 5 * 60
     assert get_with_token("ev_wrong").status_code == 401
     for number in range(9):

@@ -53,11 +53,11 @@ def test_words_that_were_cut_before_are_not_cut_again(mira: Persona, monkeypatch
     cached_tokens = search.tokenize_texts([first.content])
     cut: list[str] = []
 
-    def noted(text: str) -> list[str]:
+    def tokenize_and_note(text: str) -> list[str]:
         cut.append(text)
         return tokenizer.tokenize(text)
 
-    monkeypatch.setattr(search, "tokenizer", SimpleNamespace(tokenize=noted))
+    monkeypatch.setattr(search, "tokenizer", SimpleNamespace(tokenize=tokenize_and_note))
     search.store([first, second], cached_tokens)
     assert cut == [second.content]
     bodies = dict(MessageText.objects.values_list("message_id", "body"))

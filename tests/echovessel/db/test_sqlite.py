@@ -224,7 +224,7 @@ def test_a_cloned_test_database_has_what_was_still_in_the_log(database, tmp_path
 
 @pytest.mark.django_db(transaction=True)
 def test_two_threads_that_read_then_write_are_never_told_that_the_database_is_locked():
-    Group.objects.all().delete()  # the desk's own
+    Group.objects.all().delete()  # the groups of the admin
     Group.objects.create(name="0")
     failures = []
 
@@ -316,7 +316,7 @@ def test_a_table_that_a_trigger_elsewhere_names_can_be_rebuilt_only_while_it_is_
     triggers.ensure(two_tables, [DELETE_B])
     with pytest.raises(OperationalError, match="error in trigger b_follows_a"):
         rebuild(two_tables, "b")
-    with two_tables.cursor() as cursor:  # what the failed rebuild left half done
+    with two_tables.cursor() as cursor:  # the table that the failed rebuild left
         cursor.execute('CREATE TABLE IF NOT EXISTS "b" (id INTEGER PRIMARY KEY, word varchar(5))')
         cursor.execute('DROP TABLE IF EXISTS "new__b"')
     triggers.drop(two_tables, [DELETE_B])

@@ -12,11 +12,11 @@ from echovessel.db import text_columns
 from echovessel.db.public_id import PublicId
 from echovessel.db.text_columns import DELETE_ROW, NO_WORDS, OnForget, TextColumn
 
-# Tables that no model has, and columns of theirs: names of ours, scopes and counts.
+# Tables without a model, whose columns hold names, scopes and counts.
 WORDLESS = re.compile(
     r"(django_migrations|sqlite_\w+|memory_vectorstate|chat_linestate|(memory_node|chat_message)text_size)"
 )
-# Search structures, which follow their tables by triggers; `verify_forgetting` looks through them.
+# Search structures, which follow their tables by triggers; `verify_forgetting` searches them.
 STRUCTURES = re.compile(r"memory_nodevec(_.*)?|\w+_(fts|substrings?|trigrams?)(_.*)?")
 
 

@@ -9,7 +9,7 @@ from django.test import AsyncRequestFactory, RequestFactory
 from echovessel.web.downloads import AT_ONCE_BYTES, download
 
 PIECE = b"x" * 1000
-# Threads look after connections that an earlier test may have left them.
+# Threads check connections that an earlier test may have left open.
 pytestmark = pytest.mark.django_db(transaction=True)
 
 

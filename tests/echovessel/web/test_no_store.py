@@ -18,7 +18,7 @@ from persona.models import Persona
 
 pytestmark = pytest.mark.django_db
 
-STREAMS = "/events"  # they never end, and say themselves how they are kept (tests/chat/socket/test_stream.py)
+STREAMS = "/events"  # they never end, and set their own Cache-Control (tests/chat/socket/test_stream.py)
 
 
 def addresses(persona: Persona) -> list[str]:
@@ -63,7 +63,7 @@ def test_no_address_lets_its_answer_be_kept(mira: Persona, client: Client) -> No
         if "no-store" not in answer.headers["Cache-Control"]:
             storable.append(address)
         if answer.status_code == 302 and answer.headers["Location"].startswith("/login/"):
-            client.force_login(mira.owner)  # that address was the way out
+            client.force_login(mira.owner)  # that address signed out
     assert storable == []
     assert {200, 302, 404, 405} <= statuses
     assert 500 not in statuses
@@ -77,10 +77,10 @@ def test_nor_what_a_program_is_told_or_refused(mira: Persona, client: Client, an
 
 
 async def test_nor_is_what_is_answered_step_by_step(rf: Any) -> None:
-    async def streamed(_request: Any) -> StreamingHttpResponse:
+    async def stream_response(_request: Any) -> StreamingHttpResponse:
         return StreamingHttpResponse(iter(["…"]))
 
-    answered: Any = no_store.middleware(streamed)
+    answered: Any = no_store.middleware(stream_response)
     assert (await answered(rf.get("/"))).headers["Cache-Control"] == "no-store"
 
 

@@ -476,11 +476,11 @@ def test_an_answer_that_is_gone_when_it_is_to_be_written_leaves_nothing(
     model.answers(extraction([event("Ana adopted a cat.", cite(session.messages.all()[0]))]))
     circle_of = apply.candidates_for
 
-    def forgotten_meanwhile(*args: Any) -> Any:
+    def delete_extraction(*args: Any) -> Any:
         Extraction.objects.all().delete()
         return circle_of(*args)
 
-    monkeypatch.setattr(apply, "candidates_for", forgotten_meanwhile)
+    monkeypatch.setattr(apply, "candidates_for", delete_extraction)
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
     session.refresh_from_db()
     assert not ConceptNode.objects.exists()
@@ -500,11 +500,11 @@ def test_nothing_is_written_of_a_line_that_is_put_away_meanwhile(
     )
     circle_of = apply.candidates_for
 
-    def put_away(*args: Any) -> Any:
+    def withhold_message(*args: Any) -> Any:
         Message.objects.filter(pk=cat.pk).update(withheld=True)
         return circle_of(*args)
 
-    monkeypatch.setattr(apply, "candidates_for", put_away)
+    monkeypatch.setattr(apply, "candidates_for", withhold_message)
     runner.run(session.pk, clock)
     assert list(ConceptNode.objects.filter(kind="event").values_list("description", flat=True)) == [
         "Ana's dog is black."

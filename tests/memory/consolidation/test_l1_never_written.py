@@ -30,9 +30,9 @@ MAY_MAKE_A_PERSONA = (
     "memory/evaluation/story_run.py",
     "memory/web/views/onboarding.py",
 )
-# What shows what a companion's own words still say, and what deletes her altogether.
+# Modules that show where core blocks still hold forgotten words, and that delete a persona.
 FORGETTING = ("memory/forgetting/planning.py", "memory/forgetting/people.py")
-# Extraction shows a model what people wrote of the two, and an export takes it along.
+# Modules that read core blocks: extraction shows them to a model, and exports include them.
 READING = (
     "chat/turns/greeting.py",
     "memory/consolidation/extraction.py",

@@ -240,8 +240,8 @@ def test_one_plan_is_done_once_however_often_it_is_told(
     """Whether the model names the plan or repeats it for the same day."""
     first = talk(mira, "I give a talk on lighthouses at the library on 5 March 2026.", "> I see.", "It rains.")
     days = {"domain": "plans", "since": "2026-03-05", "until": "2026-03-05"}
-    told = cite(first.messages.earliest("id"))
-    model.answers(extraction(facts=[fact("Ana gives a talk on lighthouses.", told, state="planned", **days)]))
+    evidence = cite(first.messages.earliest("id"))
+    model.answers(extraction(facts=[fact("Ana gives a talk on lighthouses.", evidence, state="planned", **days)]))
     runner.run(first.pk, clock)
     plan = ConceptNode.objects.get()
     second = talk(mira, "On 5 March I gave my talk on lighthouses, to forty people.", "> Well done!", "Yes.")
@@ -252,9 +252,9 @@ def test_one_plan_is_done_once_however_often_it_is_told(
     model.answers(extraction(facts=[gave]))
     runner.run(second.pk, clock)
     plan.refresh_from_db()
-    told = ConceptNode.objects.get(description=gave["description"])
-    assert (plan.status, plan.plan_state, plan.resolved_by) == ("active", "done", told)
-    assert (told.status, told.plan_state) == ("active", "")
+    done_node = ConceptNode.objects.get(description=gave["description"])
+    assert (plan.status, plan.plan_state, plan.resolved_by) == ("active", "done", done_node)
+    assert (done_node.status, done_node.plan_state) == ("active", "")
 
 
 def test_the_rest_of_an_imported_fact_keeps_what_it_had_and_goes_with_the_import(

@@ -73,12 +73,12 @@ def test_a_run_that_stops_goes_on_where_it_stopped(mira: Persona, model: Script,
     with pytest.raises(CommandError, match="1 were read, 1 are left"):
         run("--yes")
 
-    def moved(request: Any) -> Any:
+    def answer_with_move(request: Any) -> Any:
         [old] = [memory["id"] for memory in request.material["known"] if memory["description"] == "Ana lives in Basel."]
         return extraction(facts=[fact("Ana lives in Oslo.", oslo, domain="home", supersedes=[old])])
 
     oslo = cite(second.messages.all()[0])
-    model.answers(moved)
+    model.answers(answer_with_move)
     assert "1 sessions were read again" in run("--yes")
     states = dict(ConceptNode.objects.filter(kind="fact").values_list("description", "status"))
     assert states == {"Ana lives in Basel.": "superseded", "Ana lives in Oslo.": "active"}

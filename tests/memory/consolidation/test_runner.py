@@ -213,13 +213,13 @@ def test_a_failing_reflection_leaves_all_else_and_a_retry_adds_only_the_thoughts
 def test_a_missing_embedding_model_fails_with_its_words(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(texts: Any, **_: Any) -> Any:
+    def fail_to_embed(texts: Any, **_: Any) -> Any:
         raise EmbeddingUnavailable("the embedding model's file is missing: model.safetensors")
 
     session = create_session(mira)
     script_answers(model)
     with monkeypatch.context() as patched:
-        patched.setattr(embedding, "embed", broken)
+        patched.setattr(embedding, "embed", fail_to_embed)
         assert runner.run(session.pk, clock) == Outcome.FAILED
     session.refresh_from_db()
     assert "model.safetensors" in session.failure
@@ -234,13 +234,13 @@ def test_a_fault_that_nobody_foresaw_is_tried_again_and_then_seen(
 ) -> None:
     words = " ".join(["what", "Ana", "said"])
 
-    def broken(*args: Any) -> None:
+    def fail_to_apply(*args: Any) -> None:
         raise ZeroDivisionError(words)
 
     session = create_session(mira)
     script_answers(model)
     with monkeypatch.context() as patched:
-        patched.setattr(consolidation_apply, "apply", broken)
+        patched.setattr(consolidation_apply, "apply", fail_to_apply)
         for _ in range(4):
             assert runner.run(session.pk, clock) == Outcome.LATER
             session.refresh_from_db()

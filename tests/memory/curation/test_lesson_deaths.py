@@ -103,7 +103,7 @@ def restore_message(persona: Persona) -> Callable[[], Any]:
     return lambda: offer.open_offers(persona) and withhold.restore_message(persona, turn.uuid)
 
 
-# What may stand after a death besides all and nothing: of two wishes the first, a wish whose question is still open.
+# Valid states between all and nothing after a death: the first of two wishes, and a wish with its offer still open.
 HALVES = {"learn_wishes": 1, "accept_wish": 1}
 
 

@@ -131,7 +131,7 @@ def test_a_turn_that_is_tried_again_learns_nothing_twice_and_undoes_no_choice(mi
     turns.finish(claimed, "ok", stopped=False, first_token_at=NOW, xray={}, now=NOW)
     say(mira, "Please don't use emojis.", at=NOW + timedelta(days=1))
     lesson.refresh_from_db()
-    assert lesson.status == "active"  # told anew, it holds again
+    assert lesson.status == "active"  # repeated, it is active again
 
 
 def test_a_lesson_is_edited_and_its_wording_restored(mira: Persona) -> None:

@@ -87,12 +87,12 @@ def test_a_long_line_is_shortened_and_so_is_its_evidence(mira: Persona) -> None:
 
 
 def test_who_is_named_is_linked_and_a_shared_name_is_not(mira: Persona) -> None:
-    def known(name: str) -> Entity:
+    def create_entity(name: str) -> Entity:
         entity = Entity.objects.create(persona=mira, canonical_name=name, kind="person")
         Alias.objects.create(entity=entity, persona=mira, text=name, normalized=name.lower())
         return entity
 
-    milo, *_ = known("Milo"), known("Scott"), known("Scott")
+    milo, *_ = create_entity("Milo"), create_entity("Scott"), create_entity("Scott")
     node = remember(only_message(talk(mira, "Milo and Scott are friends.")), NOW)
     assert [mention.entity for mention in Mention.objects.filter(node=node)] == [milo]
 
@@ -337,11 +337,11 @@ def test_early_reading_can_be_switched_off_and_comes_not_too_often(mira: Persona
 
 
 def test_a_fault_in_remembering_does_not_keep_the_talk_from_being_read(mira: Persona, monkeypatch: Any) -> None:
-    def broken(_texts: Any, **_: Any) -> Any:
+    def fail_to_embed(_texts: Any, **_: Any) -> Any:
         raise EmbeddingUnavailable("no model")
 
     ended_turn = end_turn(mira, f"Remember this: {NUTS}")
-    monkeypatch.setattr(curation_remember.embedding, "embed", broken)
+    monkeypatch.setattr(curation_remember.embedding, "embed", fail_to_embed)
     with pytest.raises(EmbeddingUnavailable):
         turn_hooks.after_turn(ended_turn.pk, NOW)
     assert Session.objects.get().early_consolidation_requested_at == NOW

@@ -287,7 +287,7 @@ def test_who_cannot_be_both_is_asked_about_and_never_joined(
     mira: Persona, remember: Callable[..., ConceptNode]
 ) -> None:
     brother = resolve_name(mira, remember, "Tom", text="Ana's brother Tom sails.", relation="brother").entity
-    # What changes, and what somebody may be as well, is of the same.
+    # A relation that can change, or hold beside another one, means the same person.
     for relation in ("brother · nurse", "friend", "brother"):
         assert resolve_name(mira, remember, "Tom", text=f"Tom, {relation}.", relation=relation).entity == brother
     uncle = resolve_name(mira, remember, "Tom", text="Ana's uncle Tom died.", relation="uncle")
@@ -299,7 +299,7 @@ def test_who_cannot_be_both_is_asked_about_and_never_joined(
     again = resolve_name(mira, remember, "Tom", text="Uncle Tom wrote.", relation="uncle")
     assert again.entity == uncle.entity
     assert MergeProposal.objects.count() == 1
-    # The owner says that they are one all the same: then both relations are theirs.
+    # The owner merges them all the same: then both relations are theirs.
     merge.merge(proposal, None, NOW)
     assert resolve_name(mira, remember, "Tom", text="Tom, the uncle.", relation="uncle").entity == brother
     assert MergeProposal.objects.count() == 1

@@ -189,7 +189,7 @@ def test_what_somebody_is_to_the_owner_moves_where_it_is_not_known_and_returns(
     assert "colleague" not in str(proposal.snapshot)
     merge.undo(proposal, None, NOW)
     assert rows(proposal.pk) == before
-    # One that was told since stays with the survivor; of two relations both keep theirs.
+    # A relation that was learned after the merge stays with the survivor.
     merge.merge(proposal, None, NOW)
     Entity.objects.filter(pk=scott.pk).update(relation="friend")
     merge.undo(proposal, None, NOW)

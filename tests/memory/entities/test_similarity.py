@@ -85,7 +85,7 @@ def test_characters_of_several_readings_are_read_in_all_of_them() -> None:
 
 
 @each_row(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("Jon", "John"),
         ("Katherine", "Catherine"),
@@ -95,32 +95,32 @@ def test_characters_of_several_readings_are_read_in_all_of_them() -> None:
         ("Karl", "Carl"),
     ],
 )
-def test_names_that_sound_alike_are_a_question(one: str, other: str) -> None:
-    assert "similar_spelling" in reasons([one], [other], "person", 0.94)
+def test_names_that_sound_alike_are_a_question(first: str, other: str) -> None:
+    assert "similar_spelling" in reasons([first], [other], "person", 0.94)
 
 
 @each_row(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("Paul", "Paula"), ("Daniel", "Daniela"), ("Julia", "Julian"), ("Tim", "Tom"), ("Emma", "Gemma"),
         ("Maria", "Mario"), ("Paul Schmidt", "Paula Schmidt"), ("Al", "Hal"), ("小云", "小雨"), ("王强", "王刚"),
         ("Anna", "Anna"),
     ],
 )  # fmt: skip
-def test_names_that_are_nearly_alike_are_none(one: str, other: str) -> None:
-    assert "similar_spelling" not in reasons([one], [other], "person", 0.94)
+def test_names_that_are_nearly_alike_are_none(first: str, other: str) -> None:
+    assert "similar_spelling" not in reasons([first], [other], "person", 0.94)
 
 
 @each_row(
-    ("one", "other"),
+    ("first", "other"),
     [
         (["Scott Huang"], ["Scott Miller"]), (["Scott", "Scott Huang"], ["Scott Miller"]), (["李小云"], ["王小云"]),
         (["张伟"], ["张伟明"]), (["Huang"], ["Scott Huang", "Scott Miller", "Huang Li"]),
     ],
 )  # fmt: skip
-def test_who_has_another_full_name_is_not_meant_by_a_part_of_it(one: list[str], other: list[str]) -> None:
-    both = reasons(one, other, "person", 0.94)
-    assert "shared_name" not in both or one == ["Huang"]
+def test_who_has_another_full_name_is_not_meant_by_a_part_of_it(first: list[str], other: list[str]) -> None:
+    both = reasons(first, other, "person", 0.94)
+    assert "shared_name" not in both or first == ["Huang"]
 
 
 def test_two_who_stand_in_one_memory_are_two() -> None:

@@ -37,17 +37,17 @@ MEMORIES = {11: "Scott came.", 12: "黄逸扬 called.", 13: "黄逸扬 and Scott
 @each_row(
     ("aliases", "mentions", "expected"),
     [
-        # A name takes its memories with it; one that names both is of both.
+        # A name takes its memories with it; a memory with both names belongs to both.
         ({HUANG}, set(), division({HUANG}, moved={12}, both={13})),
         ({SCOTT}, set(), division({SCOTT}, moved={11, 14}, both={13})),
-        # A memory that is chosen is of the other alone.
+        # A chosen memory belongs to the other one only.
         ({HUANG}, {13}, division({HUANG}, moved={12, 13})),
-        # There are two of a name.
+        # Both entities have the same name.
         (set(), {14}, division(set(), {SCOTT}, moved={14})),
         ({HUANG}, {14}, division({HUANG}, {SCOTT}, moved={12, 14}, both={13})),
         ({SCOTT, HUANG}, {14}, division(set(), {SCOTT}, moved={14})),
         (set(), {13}, division(set(), {SCOTT, HUANG}, moved={13})),
-        # What is not there is not chosen.
+        # Unknown keys are ignored.
         ({HUANG, 99}, {98}, division({HUANG}, moved={12}, both={13})),
     ],
 )
@@ -161,7 +161,7 @@ def test_who_was_split_is_never_asked_about_again(mira: Persona, scott: Entity) 
     other = split(scott, keys(scott, "黄逸扬"), [], None, NOW)
     third = entity(mira, "Yang", status="uncertain")
     proposal = merge.propose(mira, other, third, 0.7, ["shared_name"])
-    merge.merge(proposal, None, NOW)  # who is one with the one is kept apart from the other
+    merge.merge(proposal, None, NOW)  # a merge with one keeps apart from the other
     memory = node(mira, "Scott alias 黄逸扬 is here.")
     resolve(mira, MentionedName(["Scott", "黄逸扬"], "person", [memory]))
     assert clarify.settle(mira, "Scott", "黄逸扬", True, NOW) == "nothing"

@@ -58,7 +58,7 @@ def word_columns() -> list[Place]:
 
 
 def secret_of(model: text_columns.Model, name: str) -> str:
-    # A failed sign-in is the account's by the name that was typed: the same stands in both.
+    # A failed sign-in belongs to the account by the typed name: both columns get the same secret.
     label = "auth.User" if name == "username" else model._meta.label
     return f"zebra{crc32(f'{label}.{name}'.encode())}quilt"
 

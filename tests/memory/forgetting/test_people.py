@@ -57,7 +57,7 @@ def test_the_receipt_counts_what_the_plan_said_and_the_others_keep_theirs(
     receipt = forgetting.forget(planned, None, NOW)
     assert receipt.counts == planned.counts
     gone = removed_rows(before)
-    gone["outbox_outboxevent"] += 2  # the news of it, and of access that ended
+    gone["outbox_outboxevent"] += 2  # the events of the deletion and of the revoked access
     assert gone == rows_of(planned.counts)
     assert list(Message.objects.filter(persona=otto).values()) == theirs
     assert plan([target]).is_empty

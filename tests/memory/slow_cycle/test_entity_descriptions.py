@@ -175,7 +175,7 @@ def test_where_no_description_can_be_had_the_thoughts_stay_and_it_is_asked_for_a
     omar, _noor = create_entity(remember, mira, "Omar"), create_entity(remember, mira, "Noor")
     busy = LLMError("busy", code="timeout", permanent=False)
     assert run(mira, clock, model, busy) == Outcome.DONE
-    assert dropped_items() == [("description", "timeout")]  # and nobody was asked about the other
+    assert dropped_items() == [("description", "timeout")]  # and no request followed for the other
     remember(mira, "Ana is tired.")
     texts = [description(f"{name}.", "e999999") for name in ("Noor", "Omar")]
     run(mira, clock, model, *texts)

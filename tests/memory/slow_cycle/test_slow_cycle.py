@@ -201,7 +201,7 @@ def test_what_cannot_wait_does_not(
     assert run(mira, clock) == Outcome.NOT_NOW
     session = talk(mira, "hm", status="closed")
     remember(mira, "Omar died.", **fields)
-    assert slow_cycle_requests.request_run(session, clock.now)  # takes her out of her rest
+    assert slow_cycle_requests.request_run(session, clock.now)  # ends the rest period
     assert slow_cycle_runner.run(mira.pk, clock) == Outcome.DONE
     assert (last_run().reason, len(prompt_events(model))) == (reason, 2)
 
@@ -654,7 +654,7 @@ def test_a_fault_that_nobody_foresaw_is_logged_without_words_and_given_up_in_the
     assert slow_cycle_runner.run(mira.pk, clock) == Outcome.FAILED
     assert last_run().failure == "RuntimeError"
     assert "at the port" not in caplog.text
-    assert len(model.requests) == 1  # the answer was kept
+    assert len(model.requests) == 1  # the reply was stored
     assert not ModelReply.objects.exists()
 
 

@@ -120,7 +120,7 @@ def test_what_a_model_joins_wrongly_is_dropped_and_counted(
 
 # --- by rule ----------------------------------------------------------------------------------------------------------
 STORIES: Sequence[tuple[Sequence[str], str | None, str]] = [
-    # told by and by; the title, or None where nothing is joined; the state
+    # the texts in order; the title, or None where nothing is joined; the state
     (["Ana saw a flat in Basel.", "Ana's landlord wants more for the flat.", "Ana signed the lease for the flat."],
      "Flat", "ended"),
     (["Ana started her thesis on bees.", "Ana's supervisor wants the thesis in May.", "Ana rewrote the thesis."],
@@ -193,10 +193,10 @@ def test_everything_an_owner_does_to_a_thread_can_be_undone(flat_thread: Thread,
     assert threads.dissolve(flat_thread, later)
     assert not threads.dissolve(flat_thread, later)
     assert thread_rows() == []
-    assert threads.begin(mira, "elsewhere", [two, one], "open", later) is None  # they were placed by then
+    assert threads.begin(mira, "elsewhere", [two, one], "open", later) is None  # they are in the other thread by then
     other_thread = Thread.objects.create(persona=mira, title="elsewhere", created_at=later)
     ThreadMember.objects.create(thread=other_thread, node=two)
-    assert threads.restore(flat_thread)  # without what is in another one by now, and what had been taken out before
+    assert threads.restore(flat_thread)  # without the node in another thread and the node removed before
     assert not threads.restore(flat_thread)
     assert thread_rows()[0][2] == [three.description]
     assert not threads.restore_member(flat_thread, two)

@@ -122,7 +122,7 @@ def test_what_was_found_is_shown_and_who_is_who_is_asked(owner: Client, mira: Pe
     assert page.count('data-testid="speaker"') == 3
     assert 'data-testid="estimate"' in page
     assert "25 March 2023" in page
-    assert page.count('value="user" checked') == 1  # Ana is known by her name
+    assert page.count('value="user" checked') == 1  # Ana is recognised by name
     assert page.count('value="other" checked') == 2
 
 
@@ -484,7 +484,7 @@ def test_who_is_met_in_two_tabs_is_met_once(newcomer: Client, ana: User, monkeyp
     answer = newcomer.post(f"/welcome/persona/material/{job.uuid}/", answers)
     assert answer.status_code == 422
     assert "no longer waiting for an answer" in answer.content.decode()
-    assert not Persona.objects.exists()  # of this tab; the other one is undone here with it
+    assert not Persona.objects.exists()  # the rollback here also undoes the persona of the other tab
 
 
 def test_what_was_begun_is_left_again_and_the_file_goes(newcomer: Client, ana: User) -> None:

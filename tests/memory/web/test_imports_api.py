@@ -176,7 +176,7 @@ def test_what_a_file_brought_is_reverted_and_the_file_comes_again(owner: Client,
     assert owner.post(import_url.replace(str(mira.uuid), str(otto.uuid)) + "/take-back").status_code == 404
     assert (
         post_json(owner, f"{import_url}/take-back", confirm=plan["digest"]).status_code == 422
-    )  # it would be passed over
+    )  # a body would be ignored
     receipt = owner.post(f"{import_url}/take-back?confirm={plan['digest']}")
     assert (receipt.status_code, receipt.json()["counts"]) == (200, plan["counts"])
     assert owner.post(f"{import_url}/take-back").status_code == 404
@@ -308,7 +308,7 @@ def test_a_draft_without_words_or_room_is_refused(
     assert draft.status == "open"
 
 
-# --- exports ---------------------------------------------------------------------------------------------------------
+# --- exports --------------------------------------------------------------------------------------------------------
 def test_a_persona_is_taken_along_in_each_format(owner: Client, mira: Persona, otto: Persona) -> None:
     export_url = f"/api/personas/{mira.uuid}/export"
     files = {way: b"".join(owner.get(f"{export_url}?format={way}")) for way in ("archive", "pam", "card", "card_png")}

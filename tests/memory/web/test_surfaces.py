@@ -18,7 +18,7 @@ from persona.models import Persona
 from tests.memory.forgetting.life import Life, lived, say
 
 pytestmark = pytest.mark.django_db
-# The parts of a choice, and what the surfaces call a part otherwise.
+# The modes that a choice can give to a mentioned message.
 MODES = ("forget", "withhold", "leave")
 
 
@@ -43,7 +43,7 @@ def _signed_in(user: User) -> Client:
     return client
 
 
-# --- forgetting: each function returns the digest of the plan, or "refused" ---
+# --- forgetting: each function returns the digest of the plan, or "refused" -----------------------------------------
 def form_data(choice: Mapping[str, Any]) -> dict[str, Any]:
     """A choice as a form sends it."""
     data = {name: choice[name] for name in ("dependents", "messages", "mentions") if name in choice}
@@ -159,7 +159,7 @@ def test_the_api_refuses_ids_that_are_not_the_personas_and_two_answers_about_one
     assert not Receipt.objects.exists()
 
 
-# --- correcting: each function returns the names of the fields that it refused ---
+# --- correcting: each function returns the names of the fields that it refused --------------------------------------
 def form_of(memory: Mapping[str, Any]) -> dict[str, Any]:
     """A memory as a form sends it."""
     first, last = memory.get("days", ("", ""))
