@@ -23,10 +23,12 @@ from echovessel.language.dates import (
     number_zh,
 )
 
-_ANCHOR_EN = r"(?P<anchor>today|now|tomorrow|yesterday)"
-_COUNT_EN = rf"\b(?P<count>{NUMBER}) (?P<unit>day|week|fortnight|month|year)s?"
+# Not the "one" of "twenty-one", nor the "5" of "2.5".
+_COUNT_EN = rf"(?<!\w-)(?<!\d[.,])\b(?P<count>{NUMBER}) (?P<unit>day|week|fortnight|month|year)s?"
+# "40 hours a week Monday to Friday" is a rate.
+_NO_RATE = "".join(f"(?<!{unit} )" for unit in ("times", "once", "twice", "hours", "days", "nights", "shifts"))
 _UNIT_ZH = rf"(?P<count>{NUMBER_ZH})(?P<unit>天|个?星期|个?礼拜|周|个月|年)(?:之|以)?"
-_ANCHOR_ZH = r"(?P<anchor>今天|明天|后天|大后天|昨天|前天|现在)"
+_ANCHOR_ZH = r"(?P<anchor>今天|明天|后天|大后天|昨天|前天|大前天|现在)"
 # A part of a year next to the words that name the year.
 _PART_EN = (
     rf"(?P<part>(?:(?:in|on|at|around|over|during|early|late|mid)[ -])*(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?)?"
@@ -47,11 +49,16 @@ _YEAR_THEN_PART_ZH = re.compile(
 )
 # Each with the sign of its count.
 _COUNTED_FROM = (
-    (re.compile(rf"{_COUNT_EN} (?:from|after) {_ANCHOR_EN}\b", re.I), 1),
-    (re.compile(rf"{_COUNT_EN} ago,? {_ANCHOR_EN}\b", re.I), -1),
-    # "A fortnight tomorrow", but not "ill for two weeks today", nor "it is two weeks today that".
+    (re.compile(rf"{_COUNT_EN} (?:from|after) (?P<anchor>today|now|tomorrow|yesterday)\b", re.I), 1),
+    (re.compile(rf"{_COUNT_EN} ago (?P<anchor>today|tomorrow|yesterday)\b", re.I), -1),
+    # "A fortnight tomorrow", but not "ill for two weeks today", "been ill two weeks today", "it is two weeks today" or
+    # "married two months today". Years, "two weeks now" and "two weeks yesterday" tell how long something has lasted.
     (
-        re.compile(rf"(?<!for )(?<!been )(?<!is )(?<!'s )(?<!’s ){_COUNT_EN.replace('day|', '')} {_ANCHOR_EN}\b", re.I),
+        re.compile(
+            r"(?P<lasts>\bbeen (?:\S+ ){0,3})?(?<!for )(?<!is )(?<!'s )(?<!’s )(?<!what )(?<!ed )(?<!last )"
+            rf"(?<!past ){_COUNT_EN.replace('day|', '').replace('|year', '')} (?P<anchor>today|tomorrow)\b",
+            re.I,
+        ),
         1,
     ),
     (re.compile(r"\b(?P<anchor>today|tomorrow) (?:a )?(?P<unit>week|fortnight)\b(?! (?:of|off|long))", re.I), 1),
@@ -63,7 +70,8 @@ _WEEKDAY = "|".join(WEEKDAY_NAMES)
 # "Friday week", "two weeks on Friday".
 _WEEKS_FROM_WEEKDAY = re.compile(
     rf"\b(?:on )?(?P<weekday>{_WEEKDAY}) week\b"
-    rf"|\b(?P<weeks>a week|a fortnight|two weeks) (?:from |on )?(?P<anchor>{_WEEKDAY})\b",
+    rf"|{_NO_RATE}\b(?P<weeks>a week|a fortnight|two weeks) (?:from |on )?(?P<anchor>{_WEEKDAY})\b"
+    r"(?! (?:to|through)\b)",
     re.I,
 )
 _STEP_OF_TODAY = re.compile(
@@ -96,6 +104,8 @@ def with_absolute_dates(text: str, today: date) -> str:
 
 def _counted_from(match: re.Match[str], sign: int, today: date) -> str:
     """The date that is so far from the day of the phrase. "Two months from now" means no day, only "in two months"."""
+    if match.groupdict().get("lasts"):
+        return match[0]
     count, unit, anchor = match.groupdict().get("count") or "1", match["unit"].casefold(), match["anchor"].casefold()
     number = number_en(count) if count.isascii() else number_zh(count)
     unit = UNITS_ZH.get(unit.removeprefix("个").replace("礼拜", "星期"), unit)
