@@ -86,15 +86,15 @@ def read_dispute(text: str) -> str | None:
 
 _IS_PAST = re.compile(
     rf"\W*(?:(?:that|this|it)\b\W*)?(?:(?:'?s|is|was)\s+)?(?:isn't (?:true|right|so|the case) any ?more|{_OUTDATED}|"
-    r"(?:not any ?more|(?:all )?over|old news|(?:all )?in the past|history|ended|finished)(?: now)?)\W*|"
+    r"(?:not any ?more|(?:all )?over|old news|(?:all )?in the past|history|ended|finished)(?: now)?)[^\w?？]*|"
     rf"\W*(?:这|那|它)?(?:个|件事|条)?(?:{_OUTDATED_ZH}|(?:已经|早就|早已|现在|都)*"
-    r"(?:过去了|结束了|变了|没有?了|不存在了|是(?:以前|过去|从前)的(?:事情?)?了?))\W*",
+    r"(?:过去了|结束了|变了|没有?了|不存在了|是(?:以前|过去|从前)的(?:事情?)?了?))[^\w?？]*",
     re.IGNORECASE,
 )
 
 
 def is_told_as_over(text: str) -> bool:
-    """Whether the words say of something only that it no longer holds.
+    """Whether the words say of something only that it no longer holds; not whether they ask that.
 
     >>> is_told_as_over("no longer true"), is_told_as_over("已经不是这样了"), is_told_as_over("I no longer live there")
     (True, True, False)

@@ -694,6 +694,21 @@ def test_a_listed_fact_that_is_called_over_ends_and_keeps_its_words(mira: Person
 
 
 @pytest.mark.django_db
+@each_row("said", ["1: no longer true?", "1: is it over?", "1：已经结束了？"])
+def test_asking_whether_a_listed_fact_is_over_ends_nothing(mira: Persona, remember: Any, said: str) -> None:
+    fact = remember(mira, "Ana lives in Leeds.", kind="fact", domain="home")
+    mira.sessions.update(status="closed")
+    session = Session.objects.create(persona=mira, channel="api", started_at=NOW, last_message_at=NOW)
+    turn(session, "done", xray={by_word.CHOICES: [str(fact.uuid)]})
+    made = turn(session, "done")
+    add_message(session, Message.Role.USER, said, NOW, turn=made)
+    _text, noted = by_word.answer(made, NOW)
+    fact.refresh_from_db()
+    assert (fact.description, fact.until) == ("Ana lives in Leeds.", "")
+    assert noted
+
+
+@pytest.mark.django_db
 @each_row("said", ["1: forget it", "1: forget that I live there", "1: please delete this", "第一条删掉吧"])
 def test_what_is_listed_can_be_forgotten_by_its_number_after_a_yes(mira: Persona, remember: Any, said: str) -> None:
     node = remember(mira, "Ana lives in Leeds.")
