@@ -42,7 +42,10 @@ _OVER = re.compile(
     r"(?<!\bher )(?<!\bhis )(?<!\btheir )(?<!\bthe )(?<!\bon )\bleft (?!ear|eye|hand|arm|leg|knee|foot|hip|shoulder|"
     r"elbow|wrist|ankle|side|lung|kidney|breast)(?=\w)|"
     r"\buntil (?:\w+ ){0,2}(?:(?:19|20)\d\d|(?:s?he|they) (?:was|were|had|\w+ed))\b|\buntil (?:last|recently)\b|"
-    r"不再|(?<!不)不(?:住[^，。不知]{0,8}|[^，。不知]{0,8}(?:住|上班|工作|喝酒|抽烟))了(?!吗)|(?<![点号])以前|曾经|过去|原来|前(?:男友|女友|夫|妻)|已故|去世|分手|离婚|戒了",
+    # 「不在邮局上班了」, but not 「忍不住哭了」, 「不得不工作了」 or 「睡不好就喝酒了」.
+    r"不再|(?<![不得差忍记撑停按受对制拦挡靠藏瞒管控留站稳拿接顶禁压扛熬绷憋坐抓握捂])不(?!得|小心|光|仅|但|到|久|管|过|是|由|想|愿|敢|爱)"
+    r"(?:住[^，。不知]{0,8}|[^，。不知就才却又还也]{0,8}(?:住|上班|工作|喝酒|抽烟))了(?!吗)|"
+    r"(?<![点号])以前|曾经|过去|原来|前(?:男友|女友|夫|妻)|已故|去世|分手|离婚|戒了",
     re.I,
 )
 # News that something ended, or that something began which ends other things.

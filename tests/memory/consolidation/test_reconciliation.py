@@ -376,6 +376,16 @@ def test_a_plan_of_somebody_else_is_not_done_with_it(mira: Persona, model: Scrip
         ("Ana lived in Rome until May 2019.", True),
         ("Ana used to smoke.", True),
         ("安娜以前住在罗马。", True),
+        ("安娜不在邮局上班了。", True),
+        ("安娜已经不住北京了。", True),
+        ("安娜不喝酒了。", True),
+        ("安娜忍不住哭了。", False),
+        ("安娜记不住密码了。", False),
+        ("安娜忍不住喝酒了。", False),
+        ("安娜不得不工作了。", False),
+        ("安娜差不多工作了十年了。", False),
+        ("安娜不到十岁就工作了。", False),
+        ("安娜睡不好就喝酒了。", False),
     ],
 )
 def test_a_fact_says_itself_whether_it_is_past(description: str, is_over: bool) -> None:
