@@ -42,7 +42,7 @@ def healthy(mira: Persona, settings: Any, tmp_path: Path, monkeypatch: pytest.Mo
     connections.save(Connection("openai", "http://127.0.0.1:1/v1", "sk-1", {"large": "tall"}), mira.owner)
     monkeypatch.setattr(doctor.servers, "list_models", lists("tall", "small"))
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _path: Disk(10**12, 0, 10**12))
-    Schedule.objects.filter(func=doctor.EVERY_MINUTE).update(next_run=NOW + timedelta(seconds=30))
+    Schedule.objects.filter(func=doctor.EVERY_MINUTE).update(next_run=timezone.now() + timedelta(seconds=30))
     (tmp_path / "backups").mkdir()
     (tmp_path / "backups" / f"echovessel-{NOW:%Y%m%dT%H%M%SZ}.tar").touch()
     talk(mira, f"I was born at {SECRET}.", status="closed")
