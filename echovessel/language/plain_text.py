@@ -65,15 +65,27 @@ ABBREVIATIONS = dict(
 )
 
 
+# "Ill" and "id" are words too: they are written out only before what "I will" and "I would" are said of.
+_ILL_OR_ID = re.compile(
+    r"\bi(ll|d)(?= (?:be|go|do|get|have|quit|tell|see|take|try|call|make|give|let|keep|never|always|just|probably|ask|"
+    r"come|stay|start|stop|leave|need|want|find|work|talk|text|write|send|bring|pick|pay|miss|wait|visit|move|meet|buy|"
+    r"not|finish|rather|love|like|hate|prefer|say|think)\b)"
+)
+_WRITTEN_OUT = {short: long for short, long in ABBREVIATIONS.items() if short not in ("ill", "id")}
+
+
 def write_out(text: str) -> str:
     """English as typed on a phone, with its words written out.
 
     >>> write_out("im allergic n theyre not"), write_out("i havent moved")
     ("I'm allergic and they're not", "I haven't moved")
+    >>> write_out("shes ill so ill quit"), write_out("id like my id card")
+    ("she's ill so I'll quit", "I'd like my id card")
     """
-    written = re.sub(r"\b[a-z1]+\b(?!')", lambda word: ABBREVIATIONS.get(word[0], word[0]), text)
+    written = re.sub(r"\b[a-z1]+\b(?!')", lambda word: _WRITTEN_OUT.get(word[0], word[0]), text)
+    written = _ILL_OR_ID.sub(r"I'\1", written)
     written = re.sub(r"\b((?:ha|could|would|should|are|were)(?:ve|s|d)?n)(t)\b", r"\1'\2", written)
-    written = re.sub(r"\b(there|who|what|you|they|we)(s|re|ve)\b(?<!were)", r"\1'\2", written)
+    written = re.sub(r"\b(there|who|what|you|they|we)(s|re|ve)\b(?<!were)(?<!whore)", r"\1'\2", written)
     return re.sub(r"\bi\b", "I", written)
 
 
