@@ -127,9 +127,12 @@ def _mentions(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
     for match in _WEEKDAY_EN.finditer(text):
         yield match.span(), _weekday_en((match[1] or "").casefold(), WEEKDAY_NAMES.index(match[2].casefold()), said_on)
     weeks: Iterable[int] = _WEEKS_AROUND
+    named: re.Match[str] | None = None
     for match in _WEEKDAY_ZH.finditer(text):
-        # 「下周六有市集，周六周日两天」: the week that was named holds for the weekdays after it.
-        weeks = (STEPS[match[1]],) if match[1] else weeks
+        if match[1]:
+            weeks, named = (STEPS[match[1]],), match
+        elif named and not _is_of_week(match, named):
+            weeks, named = _WEEKS_AROUND, None
         weekday = timedelta(days=weekday_zh(match[2]))
         yield match.span(), frozenset(week_away(week, said_on).start + weekday for week in weeks)
     for match in _ORDINAL.finditer(text):
@@ -138,6 +141,15 @@ def _mentions(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
         number = number_zh(match[2])
         days = _of_month(number, (STEPS[match[1]],), said_on) if match[1] else _last_and_next(number, said_on)
         yield match.span(), days
+
+
+def _is_of_week(weekday: re.Match[str], named: re.Match[str]) -> bool:
+    """Whether a weekday is of the week that was named before it: 「下周六有市集，周六周日两天」, but not
+    「上周五发烧了，周一去看医生」, whose Monday is another week's."""
+    between = weekday.string[named.end() : weekday.start()]
+    is_past = STEPS[named[1]] < 0
+    is_later = weekday_zh(weekday[2]) >= weekday_zh(named[2])
+    return is_later and not re.search("[，,。；;！!？?\n]" if is_past else "[。！!？?\n]", between)
 
 
 def _days_until(weekday: int, said_on: date) -> int:

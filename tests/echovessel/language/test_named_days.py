@@ -59,6 +59,7 @@ JANUARY, JUNE = date(2025, 1, 14), date(2025, 6, 11)  # a Tuesday, a Wednesday
         ("八月十五我们回大理", JUNE, "2025-08-15"),
         ("三天后出发", JUNE, "2025-06-14"),
         ("大后天", JUNE, "2025-06-14"),
+        ("下周六有市集，周六就去", JUNE, "2025-06-21"),
         # What may mean several days, or none.
         ("on Friday", JUNE, None),
         ("next Friday", JUNE, None),
@@ -99,3 +100,19 @@ def test_a_number_without_a_month_is_the_day_before_or_the_one_to_come(
     mentions = named_days(text, JUNE)
     found = only_day(mentions, last=JUNE), only_day(mentions, first=JUNE)
     assert tuple(day and day.isoformat() for day in found) == (before, to_come)
+
+
+@each_row(
+    ("text", "days"),
+    [
+        ("下周六有市集，周六周日两天", ["06-21", "06-21", "06-22"]),
+        ("上周一到周三出差", ["06-02", "06-04"]),
+        ("上周五发烧了，周一去看医生", ["06-06", "several"]),
+        ("上周三去面试了，周五要再去", ["06-04", "several"]),
+        ("下周三考试。周五去看电影", ["06-18", "several"]),
+        ("下周五回来，周一出发", ["06-20", "several"]),
+    ],
+)
+def test_a_named_week_holds_for_the_later_weekdays_of_the_same_sentence(text: str, days: list[str]) -> None:
+    mentions = named_days(text, JUNE)
+    assert [f"{min(mention):%m-%d}" if len(mention) == 1 else "several" for mention in mentions] == days
