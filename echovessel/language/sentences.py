@@ -206,7 +206,9 @@ GREETING = re.compile(
 )
 THANKS = re.compile(
     LEAD
-    + r"(?:谢谢|多谢|谢[啦了]|感谢|(?:thanks|thank you|thank u|thx|tysm|ty|ta|cheers|much appreciated)(?!\w| to\b))",
+    # "Ty" alone is thanks, but "Ty is my brother" is about Ty.
+    + r"(?:谢谢|多谢|谢[啦了]|感谢|(?:thanks|thank you|thank u|thx|tysm|cheers|much appreciated)(?!\w| to\b)|"
+    r"t[ay](?=\W*$| (?:so|very|for|again|mate|love)\b)|(?-i:t[ay])(?=[,.!]))",
     re.I,
 )
 GOODBYE = re.compile(

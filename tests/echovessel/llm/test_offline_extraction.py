@@ -555,6 +555,11 @@ def test_small_talk_is_told_from_what_tells(line: str) -> None:
     assert not is_small_talk("Thanks to my sister I moved to Rome")
 
 
+@each_row("line", ["Ty is my brother", "Ta Nehisi came over", "ok, Ty's my son", "ta-da, I passed"])
+def test_a_name_that_is_also_a_word_of_thanks_makes_no_small_talk(line: str) -> None:
+    assert not is_small_talk(line)
+
+
 @each_row(
     ("text", "start", "end"),
     [
