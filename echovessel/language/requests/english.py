@@ -101,6 +101,12 @@ _IDLE_NOUN = re.compile(
     r"(?:that|this)\s*(?:[,;—–].*)?$|(?:him|her|them|me|us|you|it)\b|(?:i|we|you) (?:asked|exist|was here|were)",
     _I,
 )
+# Without it "act like I never mentioned my ex" would be stored as a wish for a manner.
+_PRETEND_ABOUT = re.compile(
+    r"(?:pretend|act like|act as if)(?: that)? i (?:never|didn't|hadn't) (?:tell|told|mention|mentioned|say|said)"
+    r"(?: (?:to )?you)?(?: anything)?(?: about)? (?=(?:my|the|his|her|our)\b)",
+    _I,
+)
 _STAYS_OUT = re.compile(
     r"(?:(?:that|this|it)(?: (?:one|part|last (?:one|bit|part|message)))? (?:stays|should stay|has to stay|is to stay|"
     r"must stay|doesn't go|shouldn't go|needn't go|isn't for|is not for|can stay) (?:out of|into|in)? ?(?:your |"
@@ -346,6 +352,8 @@ def read_clause(text: str, start: int) -> Request | None:
 
 def _forget(order: _Order) -> Request | None:
     text, verb, end = order.text, order.verb, sentence_end(order.text, order.verb)
+    if not order.negated and (pretence := _PRETEND_ABOUT.match(text, verb)):
+        return order.request(RequestKind.FORGET, pretence.end(), end)
     if (_STAYS_OUT.match(text, order.start) or _STAYS_OUT.match(text, verb)) and (
         order.frame or not is_asked(text, verb)
     ):

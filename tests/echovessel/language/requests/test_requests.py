@@ -71,6 +71,8 @@ def test_requests_are_heard_or_asked_about(every: int) -> None:
             [("forget", "loan thing I told you about, Deon's")],
         ),
         ("The whole thing about my audit, please forget it.", [("forget", "my audit")]),
+        ("act like I never mentioned my ex", [("forget", "my ex")]),
+        ("act as if I hadn't told you about her diagnosis", [("forget", "her diagnosis")]),
         ("That parking thing, forget it, I sorted it out.", []),
         ("他还没还清，吵架的时候他居然提这个，太难堪了", []),
         ("租的一居室，养了只柯基叫年糕", []),
