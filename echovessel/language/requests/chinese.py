@@ -125,6 +125,10 @@ _MANNER = re.compile(
     r"诚实|幽默|严肃|活泼|冷静|温和|热情|正经|大方|小心|体贴|细心)(?:一?点|一?些)|长话短说(?=吧|$|[。！])|用(?:英文|"
     r"英语|中文|粤语|大白话|简单)|说(?:英文|英语|中文|粤语)|跟我(?:说|讲)(?:英文|英语|中文|粤语))"
 )
+_SIMPLE = re.compile(
+    rf"{_MOOD}(?:只要|只|就|静静地?|安静地?|好好|光|仅仅)?(?:听(?:着|我说|我讲|我(?:倾诉|吐槽|发泄))|陪(?:着|"
+    rf"在)?我(?:身边)?)(?:就好了?|就行了?|就可以了?|就够了|吧|好吗|就成|好不好)?[，,。！!]?$"
+)
 _CONDITION = re.compile(
     rf"{_LEADS}(?P<c>(?:(?:每次|每当|当|如果|要是|只要(?!听|陪)|一旦|下次|万一|假如|凡是|等)(?:我们|咱们|我|你|咱|有人|"
     rf"大家|家里|再|聊|说|提|谈|看|遇|晚上|一|的)?[^，,。！？!?；;]{{0,40}}?(?:的?时候?|的话|之后|以后|时|就|，|,)|"
@@ -330,6 +334,8 @@ def _wish(text: str, start: int, end: int) -> Request | None:
             begins -= 1
     if re.match(r"(?:那|嗯|哎|不是)?[，,]?你?(?:先)?听(?:着[，,]|我(?:说|讲)$|我(?:说|讲)[，,。])", text[begins:end]):
         return None
+    if _SIMPLE.match(text[begins:end]) and not re.match(r".{0,6}(?:能不能)?陪我", text[begins:end]):
+        return _wished(text, start, begins, end, condition, sure=True, boundary=False)
     mood, not_ = _MOOD_RE.match(text, begins), _MOOD_NOT.match(text, begins)
     forever = bool(_FOREVER.search(sentence)) or condition is not ALWAYS
     if not_ and (deed := _CONDUCT.match(text, not_.end())):

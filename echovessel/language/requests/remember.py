@@ -109,6 +109,8 @@ _POINTS_ZH = re.compile(
 )
 _SELF_ZH = re.compile("我|咱|俺")
 _WHEN_ZH = re.compile("我|咱|俺|明天|后天|今天|今晚|下周|这周|下个?月|[0-9一二三四五六七八九十]{1,3}[月号]")
+# 「记住我的名字很难」 says how hard it is.
+_HARD_ZH = re.compile("[好太真很挺有不](?:难|容易|简单|累|点难)|才能|就得")
 _ONLY_ME_ZH = re.compile(r"(?:我|我们|咱|咱们|俺)[哦喔噢啊呀哈啦喽哟嘛吧了]*$")
 _ASKS_ZH = re.compile(r"[?？]|[吗么没]\s*[。！!~～]*$|(?:没有|了没)\s*$")
 _TAG_AT_END = re.compile(
@@ -270,7 +272,7 @@ def _asks_for_sentence(request: re.Match[str], sentence: str, *, polite: bool) -
     states = _WHEN_ZH.match(sentence) or (
         (request["plain"] or "").endswith("一下") and re.search(r"[是在叫有]|\d", sentence)
     )
-    return bool(states)
+    return bool(states) and not _HARD_ZH.search(sentence)
 
 
 def _pointed_at(text: str, start: int, end: int) -> _RememberRequest | None:
