@@ -42,6 +42,12 @@ _AROUND = re.compile(
     r"的|都|全部?|行吗|好吗|可以|帮我|替我|给|你|您|也|就|请|能|要|不|有关|相关|从你\w{0,3})+$",
     _I,
 )
+# "Just between us" introduces what is not to be kept, and is not itself the matter.
+_CONFIDES = re.compile(
+    r"(?:just |strictly )?between (?:us|you and me|ourselves)|"
+    r"(?:悄悄|偷偷|私下|小声)[地里]?(?:跟|和|对|给|告诉)你(?:说|讲|提|透露)?",
+    _I,
+)
 _POINTS = re.compile(
     r"(?:(?:what|that|this|it|them|the|last|one|bit|part|thing|line|message|i|just|said|told|wrote|you|please|pls|can|"
     r"could|would|want|out|of|your|memory|any|off|record|between|us|and|me|take|strike|leave|get|from|gone)\W*)+|"
@@ -255,6 +261,8 @@ def _matter(sentence: str) -> str:
     for clause in clauses:
         pieces = [_AROUND.sub("", _AROUND.sub("", piece)) for piece in _ABOUT_MEMORY.split(clause)]
         pieces = sorted(pieces, key=len, reverse=True) if _HAN.search(clause) else [*pieces[1:], pieces[0]]
+        if any(map(_CONFIDES.fullmatch, pieces)):
+            return ""
         for piece in pieces:
             if len(piece) > 1 and not _POINTS.fullmatch(piece):
                 return piece

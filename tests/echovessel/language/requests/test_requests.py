@@ -289,6 +289,15 @@ def test_how_the_owner_wants_to_be_called_is_read_in_other_words(message: str, n
     assert (one.kind, one.subject) == (RequestKind.NAME, name)
 
 
+def test_what_introduces_a_secret_is_not_what_shall_be_forgotten() -> None:
+    for text in (
+        "悄悄跟你说，我二十号要跟苏苒求婚，你嘴巴严点哈",
+        "just between us: I'm seeing Tom again, lips sealed",
+    ):
+        request = possible.request_for(text, RequestKind.FORGET, 0, len(text), "")
+        assert request.kind is RequestKind.FORGET_THIS
+
+
 @each_row(
     "message, subject",
     [
