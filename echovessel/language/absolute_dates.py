@@ -12,6 +12,7 @@ from echovessel.language import lazy_re as re
 from echovessel.language.dates import (
     DAY_WORDS,
     MONTH,
+    MONTH_NAMES,
     NUMBER,
     NUMBER_ZH,
     STEPS,
@@ -19,8 +20,10 @@ from echovessel.language.dates import (
     WEEKDAY_NAMES,
     YEAR_ZH,
     YEARS_ZH,
+    month_named,
     number_en,
     number_zh,
+    weekday_zh,
 )
 
 # Not the "one" of "twenty-one", nor the "5" of "2.5".
@@ -67,13 +70,59 @@ _COUNTED_FROM = (
     (re.compile(rf"{_UNIT_ZH}前的?{_ANCHOR_ZH}"), -1),
 )
 _WEEKDAY = "|".join(WEEKDAY_NAMES)
-# "Friday week", "two weeks on Friday".
+# "Friday week", "Friday fortnight", "the Friday after next", "two weeks on Friday".
 _WEEKS_FROM_WEEKDAY = re.compile(
-    rf"\b(?:on )?(?P<weekday>{_WEEKDAY}) week\b"
+    rf"\b(?:on )?(?:the )?(?P<weekday>{_WEEKDAY}) (?P<way>week|fortnight|after next)\b"
     rf"|{_NO_RATE}\b(?P<weeks>a week|a fortnight|two weeks) (?:from |on )?(?P<anchor>{_WEEKDAY})\b"
     r"(?! (?:to|through)\b)",
     re.I,
 )
+# "Monday to Wednesday next week" names its week behind the days.
+_WEEK_BEHIND = re.compile(
+    rf"\b(?P<first>{_WEEKDAY})(?P<link>,? (?:to|till|until|through|and) | ?[-–&] ?)(?P<last>{_WEEKDAY}),? (?:of )?"
+    r"(?P<week>last|this|next) week\b",
+    re.I,
+)
+_NTH = {
+    "first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "last": -1,
+    "第一": 0, "第二": 1, "第三": 2, "第四": 3, "最后一": -1,
+}  # fmt: skip
+# "The last Friday of the month", 「四月第一个周一」.
+_NTH_WEEKDAY = re.compile(
+    rf"(?<!every )\b(?:the )?(?P<nth>first|1st|second|2nd|third|3rd|fourth|4th|last) (?P<weekday>{_WEEKDAY}) (?:of|in) "
+    rf"(?:(?P<which>the|this|next|last) month\b|(?P<month>{MONTH})\b(?:,? (?P<year>\d{{4}}))?)",
+    re.I,
+)
+_NTH_WEEKDAY_ZH = re.compile(
+    r"(?<!每)(?:(?P<year>\d{4})年)?(?:(?P<which>上上|下下|上|下|这|本)个?月|(?P<month>1[0-2]|[1-9]|十?[一二]|[三四五六七八九十])月份?)的?"
+    r"(?P<nth>第[一二三四]|最后一)个?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])"
+)
+# "4-8 April", "April 4 to 8", 「四月四日至六日」: both days get their month or their sign.
+_NUMBER_OF_MONTH = r"(\d{1,2})(?:st|nd|rd|th)?"
+_TO_NUMBER = r"(?: ?[-–—] ?| (?:to|till|until|through) )(?:the )?"
+_NUMBERS_THEN_MONTH = re.compile(
+    rf"(?<![\d.:-])\b{_NUMBER_OF_MONTH}{_TO_NUMBER}{_NUMBER_OF_MONTH}(?: of)? ({MONTH})\b", re.I
+)
+_MONTH_THEN_NUMBERS = re.compile(
+    rf"\b({MONTH})\.? {_NUMBER_OF_MONTH}{_TO_NUMBER}{_NUMBER_OF_MONTH}\b(?![.:]\d| ?[ap]\.?m\b|%| (?:{MONTH})\b)", re.I
+)
+_TO_DAY_ZH = re.compile(rf"(?<=[日号])([到至~—-])({NUMBER_ZH})日")
+_ORDINAL_WORDS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth",
+)  # fmt: skip
+_ORDINAL_OF_MONTH = re.compile(rf"\b(?:the )?({'|'.join(_ORDINAL_WORDS)}) of (?=(?:{MONTH})\b)", re.I)
+_DAY_OR_MONTH = re.compile(rf"\b(?:{'|'.join(name[:3] for name in (*WEEKDAY_NAMES, *MONTH_NAMES))})", re.I)
+# "Mon-Wed", "on Sat", "weds": short names, of which "sat", "sun" and "wed" are days only beside such words.
+_SHORT_WEEKDAY = re.compile(
+    r"\b(mon|tues?|weds|thurs?|thu|fri)\b\.?(?!')|(?:(?<=\bon )|(?<=\bthis )|(?<=\bnext )|(?<=\blast )|(?<=\bto )|"
+    r"(?<=\btil )|(?<=\buntil )|(?<=-))(sat|sun|wed)\b\.?(?!')|"
+    r"\b(sat|sun|wed)\b\.?(?= (?:the )?\d|(?:-| to | and )(?:mon|tue|wed|thu|fri|sat|sun))",
+    re.I,
+)
+# 「再过三天」 without a 后; 「过两天」 is soon.
+_AFTER_ZH = re.compile(rf"(?:再过|过(?!两))({NUMBER_ZH})(天|个?星期|个?礼拜|周)(?![后多半来两]|左右)")
 _STEP_OF_TODAY = re.compile(
     rf"(?:(?P<step>上上|下下|上|下)(?:(?P<weeks>个?(?:周|星期|礼拜))|个月)|(?P<year>{YEAR_ZH}))的?今天"
 )
@@ -93,6 +142,17 @@ def with_absolute_dates(text: str, today: date) -> str:
 
     for pattern, sign in _COUNTED_FROM:
         text = pattern.sub(partial(_counted_from, sign=sign, today=today), text)
+    if _DAY_OR_MONTH.search(text):
+        text = _SHORT_WEEKDAY.sub(lambda match: _long_weekday(match[0]), text)
+        text = _NTH_WEEKDAY.sub(lambda match: _nth_weekday(match, today), text)
+        text = _WEEK_BEHIND.sub(lambda match: _days_of_week(match, today), text)
+        text = _ORDINAL_OF_MONTH.sub(lambda match: f"{_ORDINAL_WORDS.index(match[1].casefold()) + 1} ", text)
+        text = _NUMBERS_THEN_MONTH.sub(r"\1 \3 to \2 \3", text)
+        text = _MONTH_THEN_NUMBERS.sub(r"\1 \2 to \1 \3", text)
+    if not text.isascii():
+        text = _NTH_WEEKDAY_ZH.sub(lambda match: _nth_weekday(match, today), text)
+        text = _AFTER_ZH.sub(r"\1\2后", text)
+        text = _TO_DAY_ZH.sub(r"\1\2号", text)
     text = _WEEKS_FROM_WEEKDAY.sub(lambda match: _weeks_from_weekday(match, today), text)
     text = _STEP_OF_TODAY.sub(lambda match: _step_of(match, today), text)
     text = _YEAR_THEN_PART.sub(lambda match: f"{match['part']} of {year_of(match)}", text)
@@ -117,8 +177,43 @@ def _counted_from(match: re.Match[str], sign: int, today: date) -> str:
 
 def _weeks_from_weekday(match: re.Match[str], today: date) -> str:
     weekday = WEEKDAY_NAMES.index((match["weekday"] or match["anchor"]).casefold())
-    weeks = 1 if (match["weeks"] or "a week").casefold() == "a week" else 2
+    weeks = 1 if (match["weeks"] or match["way"] or "").casefold() in ("a week", "week", "after next") else 2
     return _shifted(today, (weekday - today.weekday()) % 7 + 7 * weeks, "day", match[0])
+
+
+def _long_weekday(word: str) -> str:
+    """
+    >>> _long_weekday("Tues.")
+    'Tuesday'
+    """
+    name = next(name for name in WEEKDAY_NAMES if name.startswith(word[:3].casefold()))
+    return name.capitalize() if word[0].isupper() else name
+
+
+def _days_of_week(match: re.Match[str], today: date) -> str:
+    monday = today - timedelta(days=today.weekday()) + timedelta(weeks=STEPS[match["week"].casefold()])
+    first, last = (monday + timedelta(days=WEEKDAY_NAMES.index(match[name].casefold())) for name in ("first", "last"))
+    return f"{first}{match['link']}{last}"
+
+
+def _nth_weekday(match: re.Match[str], today: date) -> str:
+    """The date of the nth weekday of a month: of the nearest one with that name if no year is named."""
+    groups = match.groupdict()
+    if groups["month"]:
+        month = (
+            month_named(groups["month"])
+            if groups["month"].isascii() and groups["month"].isalpha()
+            else (number_zh(groups["month"]))
+        )
+        years = [int(groups["year"])] if groups["year"] else [today.year - 1, today.year, today.year + 1]
+        first = min((date(year, month, 1) for year in years), key=lambda day: abs((day - today).days))
+    else:
+        months = today.year * 12 + today.month - 1 + STEPS.get(groups["which"].casefold(), 0)
+        first = date(months // 12, months % 12 + 1, 1)
+    name, nth = groups["weekday"].casefold(), _NTH[groups["nth"].casefold()]
+    weekday = WEEKDAY_NAMES.index(name) if name.isascii() else weekday_zh(name)
+    days = [first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * week) for week in range(5)]
+    return [day for day in days if day.month == first.month][nth].isoformat()
 
 
 def _step_of(match: re.Match[str], today: date) -> str:

@@ -66,7 +66,7 @@ _THE_PAST = re.compile(rf"\bthe (?:last|past) (?:({NUMBER}|few) )?(day|week|mont
 _THE_PAST_ZH = re.compile(
     rf"(?:最近|过去|近)(?:这|的)?({NUMBER_ZH}|几)?个?(天|日|周|星期|礼拜|月|年)|这(几|两|三|些)(天)"
 )
-_BEFORE_LAST = re.compile(r"\bthe (week|month|year) before last\b", re.I)
+_BEFORE_LAST = re.compile(r"\bthe (week|month|year) (?:before last|(after next))\b", re.I)
 _DAYS_AGO = re.compile(rf"\b({NUMBER}) ({_DAY_NAMES})s ago\b", re.I)
 
 _WEEKDAY = re.compile(
@@ -151,7 +151,7 @@ def _days_up_to_now(text: str, today: date, ahead: bool) -> Days | None:
     if _HALF_YEAR_AGO.search(text):
         return _between(today, -215, -150)
     if match := _BEFORE_LAST.search(text):
-        return away(-2, match[1].casefold(), today)
+        return away(2 if match[2] else -2, match[1].casefold(), today)
     if match := _THE_PAST.search(text):
         count = 7 if (match[1] or "").casefold() == "few" else number_en(match[1]) if match[1] else 1
         return _between(today, -count * _UNIT_DAYS[match[2].casefold()], 0)
