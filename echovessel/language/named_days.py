@@ -69,15 +69,20 @@ def named_days(text: str, said_on: date) -> list[Mention]:
     >>> [sorted(map(str, days)) for days in named_days("二月二十八号要考试", date(2025, 2, 18))]
     [['2025-02-28']]
     """
-    mentions: list[Mention] = []
+    return [days for _place, days in place_mentions(text, said_on)[1]]
+
+
+def place_mentions(text: str, said_on: date) -> tuple[str, list[tuple[Place, Mention]]]:
+    """The text with absolute dates, and each mention of a single day with its place in that text."""
+    mentions: list[tuple[Place, Mention]] = []
     text = with_absolute_dates(text, said_on)
     last_end = 0
     # Longer mentions come before those that they contain.
     for (start, end), days in sorted(_mentions(text, said_on), key=lambda mention: (mention[0][0], -mention[0][1])):
         if days and start >= last_end and not _DENIED.search(text[:start]):
-            mentions.append(days)
+            mentions.append(((start, end), days))
             last_end = end
-    return mentions
+    return text, mentions
 
 
 def only_day(mentions: Iterable[Mention], *, first: date = date.min, last: date = date.max) -> date | None:

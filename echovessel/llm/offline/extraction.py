@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 from echovessel.language import lazy_re as re
 from echovessel.language.corrections import apply_correction
 from echovessel.language.dates import Days
+from echovessel.language.day_ranges import named_range
 from echovessel.language.day_spans import days_meant
 from echovessel.language.fact_domains import ASPECTS, is_told_in
 from echovessel.language.health import bears_on_health
@@ -485,6 +486,9 @@ def _days_of(statement: Statement) -> Days | None:
         or (SIGNS["lies_ahead"].search(text) and not SIGNS["lies_behind"].search(tensed))
     )
     has_tense = is_ahead or bool(SIGNS["lies_behind"].search(tensed))
+    may_be_range = bool(mentions) and has_tense and SIGNS["from_to"].search(text)
+    if may_be_range and (days := named_range(text, statement.day, ahead=is_ahead)):
+        return days
     if day is None and has_tense:
         day = only_day(mentions, **{"first" if is_ahead else "last": statement.day})
     elif day is None and len(mentions) == 1 and len(mentions[0]) <= BEFORE_OR_TO_COME:
