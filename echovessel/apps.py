@@ -18,6 +18,7 @@ class FrameConfig(AppConfig):
 
     def __init__(self, app_name: str, app_module: Any) -> None:
         super().__init__(app_name, app_module)
+        heap.return_large_blocks()
         heap.pause_collector()
         lifeline.with_supervisor()  # before this process holds anything that others wait for
         open_data_dir()

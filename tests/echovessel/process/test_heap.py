@@ -19,6 +19,19 @@ def test_the_c_library_is_asked_for_all_of_it(monkeypatch: pytest.MonkeyPatch) -
     assert asked == [0]
 
 
+def test_large_blocks_are_taken_directly_from_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    options: list[tuple[int, int]] = []
+
+    class Library:
+        @staticmethod
+        def mallopt(option: int, value: int) -> None:
+            options.append((option, value))
+
+    monkeypatch.setattr(heap.ctypes, "CDLL", lambda _: Library)
+    heap.return_large_blocks()
+    assert options == [(-3, heap.MAPPED_BYTES)]
+
+
 @pytest.mark.parametrize("fault", [OSError, AttributeError])
 def test_where_it_cannot_be_asked_nothing_happens(monkeypatch: pytest.MonkeyPatch, fault: type[Exception]) -> None:
     def missing(_: Any) -> Any:
@@ -26,6 +39,7 @@ def test_where_it_cannot_be_asked_nothing_happens(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(heap.ctypes, "CDLL", missing)
     heap.trim_heap()
+    heap.return_large_blocks()
 
 
 def test_loading_is_not_interrupted_and_what_was_loaded_is_not_looked_through_again() -> None:
