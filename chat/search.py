@@ -1,7 +1,7 @@
 """The message index: updated with every message, searched within one persona."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -258,30 +258,28 @@ def count_since(persona_id: int, message_id: int, limit: int) -> int:
         return int(cursor.fetchone()[0])
 
 
-def since(persona_id: int, message_id: int) -> list[tuple[int, int, int, int]]:
-    """All messages after `message_id`: (id, session, whether it may reach a prompt and is on record, microseconds since
-    1970), by id."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT m.id, m.session_id, {_SHOWN} AND {_ON_RECORD}, "
-            "unixepoch(m.created_at) * 1000000 + CAST(substr(m.created_at, 21) AS INTEGER) "
-            "FROM chat_message m CROSS JOIN chat_session s ON s.id = m.session_id "
-            "WHERE m.persona_id = %s AND m.id > %s AND EXISTS "
-            "(SELECT 1 FROM chat_messagetext t WHERE t.message_id = m.id) ORDER BY m.id",
-            [persona_id, message_id],
-        )
-        return cursor.fetchall()
+def since(persona_id: int, message_id: int) -> np.ndarray:
+    """All messages after `message_id`: (n, 4) int64, by id: the id, the session, whether it may reach a prompt and is
+    on record, microseconds since 1970."""
+    batches = bulk.read_in_batches(
+        f"SELECT m.id, m.session_id, {_SHOWN} AND {_ON_RECORD}, "
+        "unixepoch(m.created_at) * 1000000 + CAST(substr(m.created_at, 21) AS INTEGER) "
+        "FROM chat_message m CROSS JOIN chat_session s ON s.id = m.session_id "
+        "WHERE m.persona_id = %s AND m.id > %s AND EXISTS "
+        "(SELECT 1 FROM chat_messagetext t WHERE t.message_id = m.id) ORDER BY m.id",
+        [persona_id, message_id],
+    )
+    return np.concatenate([np.zeros((0, 4), dtype=np.int64), *(np.array(rows, dtype=np.int64) for rows in batches)])
 
 
-def words_since(persona_id: int, message_id: int) -> list[str]:
+def words_since(persona_id: int, message_id: int) -> Iterator[str]:
     """The tokenized texts of all messages after `message_id`, by id."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT t.body FROM chat_message m CROSS JOIN chat_messagetext t ON t.message_id = m.id "
-            "WHERE m.persona_id = %s AND m.id > %s ORDER BY m.id",
-            [persona_id, message_id],
-        )
-        return [body for (body,) in cursor.fetchall()]
+    batches = bulk.read_in_batches(
+        "SELECT t.body FROM chat_message m CROSS JOIN chat_messagetext t ON t.message_id = m.id "
+        "WHERE m.persona_id = %s AND m.id > %s ORDER BY m.id",
+        [persona_id, message_id],
+    )
+    return (body for rows in batches for (body,) in rows)
 
 
 def sessions_between(persona_id: int, since: datetime, until: datetime, limit: int) -> list[int]:

@@ -4,13 +4,14 @@ Raw SQL, because a turn waits for it: for 500 rows, building Django models takes
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 from django.db import connection
 
+from echovessel.db.sqlite import bulk
 from echovessel.language.dates import Days
 from memory.models.node import GUESS_BELOW
 from memory.store.corrections import ReplacedText, Resting
@@ -164,6 +165,9 @@ COLUMNS = {
     "disputed": bool,
     "confirmed": bool,
 }
+# Those of a node in snapshot.Nodes: whether it may be recalled, whether its words were superseded or corrected, and its
+# first and last day since 1970, or UNDATED.
+ALL_COLUMNS = {"active": bool, "replaced": bool, "first_days": np.int32, "last_days": np.int32, **COLUMNS}
 _COLUMNS = (
     "n.id, n.emotional_impact, n.relational_tags <> '[]', n.confidence, "
     "unixepoch(n.created_at) + CAST(substr(n.created_at, 20) AS REAL), "  # with microseconds
@@ -186,10 +190,9 @@ def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     )
 
 
-def all_nodes(persona_id: int) -> list[tuple[Any, ...]]:
-    """All nodes that have words, by id: whether the node may be recalled, whether its words were superseded or
-    corrected, its first and last day since 1970 or UNDATED, then the COLUMNS."""
-    return _rows(
+def all_nodes(persona_id: int) -> dict[str, Any]:
+    """All nodes that have words, by id: the ALL_COLUMNS as arrays, by name."""
+    batches = bulk.read_in_batches(
         f"SELECT {RECALLABLE}, n.superseded_by_id IS NOT NULL OR EXISTS (SELECT 1 FROM memory_nodeversion v "
         f"WHERE v.node_id = n.id), coalesce(unixepoch(n.event_time_start) / 86400, {UNDATED}), "
         "coalesce(unixepoch(max(n.event_time_start, coalesce(n.event_time_end, n.event_time_start))) / 86400, "
@@ -198,21 +201,24 @@ def all_nodes(persona_id: int) -> list[tuple[Any, ...]]:
         "CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s ORDER BY n.id",
         [persona_id],
     )
+    arrays = [columns(zip(*rows, strict=True), ALL_COLUMNS) for rows in batches]
+    arrays.append(columns(((),) * len(ALL_COLUMNS), ALL_COLUMNS))
+    return {name: np.concatenate([batch[name] for batch in arrays]) for name in ALL_COLUMNS}
 
 
-def words_since(persona_id: int, node_id: int) -> list[str]:
+def words_since(persona_id: int, node_id: int) -> Iterator[str]:
     """The tokenized words of all nodes after `node_id`, by id."""
-    rows = _rows(
+    batches = bulk.read_in_batches(
         "SELECT t.body FROM memory_conceptnode n CROSS JOIN memory_nodetext t ON t.node_id = n.id "
         "WHERE n.persona_id = %s AND n.id > %s ORDER BY n.id",
         [persona_id, node_id],
     )
-    return [body for (body,) in rows]
+    return (body for rows in batches for (body,) in rows)
 
 
-def columns(values: Iterable[Sequence[Any]]) -> dict[str, Any]:
-    """The COLUMNS of rows as arrays, by name."""
-    return {name: np.array(column, dtype=kind) for (name, kind), column in zip(COLUMNS.items(), values, strict=True)}
+def columns(values: Iterable[Sequence[Any]], kinds: Mapping[str, Any] = COLUMNS) -> dict[str, Any]:
+    """Columns as arrays of their `kinds`, by name."""
+    return {name: np.array(column, dtype=kind) for (name, kind), column in zip(kinds.items(), values, strict=True)}
 
 
 def evidence(node_ids: Sequence[int]) -> np.ndarray:

@@ -7,7 +7,7 @@ messages are read immediately, all other changes by `prepare`; stamps written by
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date
@@ -19,6 +19,7 @@ from django.db.models.expressions import RawSQL
 
 from chat import search
 from echovessel.db.compiled_queries import Query
+from echovessel.db.sqlite import bulk
 from echovessel.process import heap, word_caches
 from echovessel.process.word_caches import LRUCache
 from memory import knobs
@@ -220,7 +221,8 @@ def prepare(persona_id: int) -> None:
     is_current = cached_snapshot and cached_snapshot.all_nodes is nodes and cached_snapshot.all_messages is messages
     _keep(persona_id, cached_snapshot if cached_snapshot and is_current else Snapshot(nodes, messages))
     if cached_snapshot is None:
-        heap.trim_heap()  # the first reading takes three times the memory
+        bulk.release_pages()  # the first reading goes through all of them
+        heap.trim_heap()
 
 
 @contextmanager
@@ -244,9 +246,7 @@ def _read_nodes(persona_id: int, cached: Nodes | None) -> Nodes:
     state = vectors.state(persona_id)
     if cached and cached.state == state:
         return cached
-    rows = details.all_nodes(persona_id)
-    active, replaced, first, last, *values = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 4)
-    columns = details.columns(values)
+    columns = details.all_nodes(persona_id)
     indexed = (cached.ids, cached.index) if cached and cached.state.epoch == state.epoch else _NOTHING_KNOWN
     evidence = details.evidence_of(persona_id)
     evidence[:, 0] = index_of(evidence[:, 0], columns["ids"])
@@ -254,10 +254,6 @@ def _read_nodes(persona_id: int, cached: Nodes | None) -> Nodes:
     by_message = evidence[np.argsort(evidence[:, 1], kind="stable")]
     return Nodes(
         state=state,
-        active=np.array(active, dtype=bool),
-        replaced=np.array(replaced, dtype=bool),
-        first_days=np.array(first, dtype=np.int32),
-        last_days=np.array(last, dtype=np.int32),
         # By column: searching a column of rows would copy all of it first.
         evidence=np.asfortranarray(evidence),
         by_message=np.asfortranarray(by_message),
@@ -271,7 +267,7 @@ def _read_messages(persona_id: int, cached: Messages, *, in_turn: bool = False) 
     if (cached.stamp, cached.newest) == (stamp, newest):
         return cached
     before = cached if cached.stamp == stamp and cached.newest < newest else _NO_MESSAGES
-    columns = np.array(search.since(persona_id, before.newest), dtype=np.int64).reshape(-1, 4).T
+    columns = search.since(persona_id, before.newest).T
     ids, sessions, are_shown, tokens_written = (
         np.concatenate(both)
         for both in zip((before.ids, before.sessions, before.shown, before.written), columns, strict=True)
@@ -285,7 +281,7 @@ def _index(
     persona_id: int,
     indexed: tuple[np.ndarray, InvertedIndex],
     ids: np.ndarray,
-    words_since: Callable[[int, int], list[str]],
+    words_since: Callable[[int, int], Iterable[str]],
     *,
     in_turn: bool = False,
 ) -> InvertedIndex:

@@ -42,7 +42,7 @@ STATE_TABLE = (
 EvidenceRow = tuple[int, int, str, int, int]
 # The number of nearest by sign that are measured exactly; vec0 gives no more.
 FIRST_PASS = 4_096
-LOADED_AT_ONCE = 2_000
+LOADED_AT_ONCE = 500
 LENGTH_TOLERANCE = 1e-3
 
 # Recallable nodes. Lessons are part of the prompt by themselves (memory/recall/lessons.py).

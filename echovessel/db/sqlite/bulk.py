@@ -27,6 +27,25 @@ MANY = 400
 TOGETHER = 100
 
 
+# Rows read together where many are read: as objects of Python, all of them would take a multiple of what is kept.
+READ_TOGETHER = 500
+
+
+def read_in_batches(sql: str, params: Sequence[Any]) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows of a query, READ_TOGETHER at a time."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        while rows := cursor.fetchmany(READ_TOGETHER):
+            yield rows
+
+
+def release_pages() -> None:
+    """Free the pages that this connection caches: after everything was read once, they are not those that are needed
+    next."""
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA shrink_memory")
+
+
 # Values of these fields are passed to the driver unchanged.
 _PLAIN = (models.CharField, models.TextField, models.IntegerField, models.BooleanField, models.ForeignKey)
 M = TypeVar("M", bound=models.Model)

@@ -68,3 +68,15 @@ def test_no_rows_are_no_statement(mira: Persona) -> None:
     bulk.insert([])
     bulk.insert_values(MessageText, ("message_id", "scope", "body"), iter(()))
     assert not MessageText.objects.exists()
+
+
+def test_many_rows_are_read_a_batch_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk, "READ_TOGETHER", 2)
+    batches = bulk.read_in_batches("SELECT value FROM json_each(%s) ORDER BY value", ["[3, 1, 2]"])
+    assert list(batches) == [[(1,), (2,)], [(3,)]]
+    assert not list(bulk.read_in_batches("SELECT value FROM json_each(%s)", ["[]"]))
+
+
+def test_pages_that_were_read_are_released_and_read_again(mira: Persona) -> None:
+    bulk.release_pages()
+    assert Persona.objects.get() == mira
