@@ -7,8 +7,6 @@ its words are in what is shown.
 """
 
 import re
-from collections import defaultdict
-from math import ceil
 from operator import add
 
 from echovessel.language import tokenizer
@@ -80,21 +78,20 @@ def details_of(text: str) -> frozenset[str]:
 
 
 class ShownWords:
-    """The words of the selected items, item by item."""
+    """The words of the selected items, item by item and together."""
 
     def __init__(self) -> None:
-        self._items: dict[str, list[frozenset[str]]] = defaultdict(list)
+        self._items: list[frozenset[str]] = []
+        self._together: set[str] = set()
 
     def add(self, words: frozenset[str]) -> None:
-        for word in words:
-            self._items[word].append(words)
+        self._items.append(words)
+        self._together |= words
 
     def tell(self, words: frozenset[str]) -> bool:
         """Whether one item contains nearly all of the words."""
-        if len(words) < MIN_WORDS:
-            return False
         enough = SHOWN_SHARE * len(words)
-        # An item with `enough` of the words has at least one of any few: of the rarest, which the fewest items have.
-        by_rarity = sorted((self._items.get(word, ()) for word in words), key=len)
-        few = by_rarity[: len(words) - ceil(enough) + 1]
-        return any(len(words & item) >= enough for items in few for item in items)
+        # Of most messages not even all items together contain as many.
+        if len(words) < MIN_WORDS or len(words & self._together) < enough:
+            return False
+        return any(len(words & item) >= enough for item in self._items)
