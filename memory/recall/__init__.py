@@ -121,7 +121,7 @@ class Item:
             when=offered.renderer.when_message(teller),
             speaker=teller.role,
             created_at=teller.created_at,
-            tokens=tokens(shown.text),
+            tokens=shown.tokens,
             score=score,
             read_evidence=lambda: [
                 (message.uuid_hex, message.external_id)

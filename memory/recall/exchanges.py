@@ -66,14 +66,16 @@ def complete_exchanges(
             if gap.key not in taken_messages and (message := _fill(gap, known_messages.get(gap.key)))
         ]
         for neighbour in (context, []) if context else ([],):
-            version = SelectedItem(item.best, item.passage, neighbour)
-            text = item.best.text if item.best.is_node else renderer.passage(in_order_of_time(version, messages))
-            cost = item.best.tokens if item.best.is_node else tokens(text)
-            if cost <= budget:
-                version.text = text
+            version = SelectedItem(item.best, item.passage, neighbour, item.best.text, item.best.tokens)
+            if neighbour or len(item.passage) > 1:
+                version.text = renderer.passage(in_order_of_time(version, messages))
+                version.tokens = tokens(version.text)
+            elif item.passage:
+                version.text = item.best.line
+            if version.tokens <= budget:
                 kept_items.append(version)
                 taken_messages |= {message.id for message in neighbour}
-                budget -= cost
+                budget -= version.tokens
                 break
         else:
             removed |= {(part.is_node, part.key): "no_room" for part in (item.best, *item.passage)}
@@ -84,7 +86,9 @@ def _gaps(item: SelectedItem, messages: Mapping[int, RenderedMessage]) -> Iterat
     """The neighbours a passage lacks: the question that its first message answers, and the answer to its last
     question."""
     if item.passage:
-        in_order = sorted(item.passage, key=lambda message: (messages[message.key].created_at, message.key))
+        in_order = item.passage
+        if len(in_order) > 1:
+            in_order = sorted(in_order, key=lambda message: (messages[message.key].created_at, message.key))
         (first, before), (last, after) = ((messages[part.key], part) for part in (in_order[0], in_order[-1]))
         if before.before is not None and leans_on_question(first):
             yield Gap(before.before, first, True)

@@ -140,9 +140,9 @@ class Renderer:
             text_lines.append(f"{day}{self._quote(message, message is not messages[-1])}")
         return NEXT_LINE.join(text_lines)
 
-    def costs(self, message: RenderedMessage, neighbours: Iterable[RenderedMessage] = ()) -> tuple[int, int, int]:
-        """The tokens of a message as the first of a passage, as a further one beside its `neighbours`, and of its
-        question, which is shown if an answer follows."""
+    def costs(self, message: RenderedMessage, neighbours: Iterable[RenderedMessage] = ()) -> tuple[str, int, int, int]:
+        """A message as a passage of its own, and its tokens: in this form, as a further one beside its `neighbours`,
+        and of its question, which is shown if an answer follows."""
         quote, note, day = self._quote(message, is_answered=False), self._after_note(self._note_message(message)), ""
         own_day = self._day(message.created_at)
         for neighbour in neighbours:
@@ -151,7 +151,8 @@ class Renderer:
         question = 1
         if message.gist and message.gist.statement and message.gist.question:
             question = max(0, tokens(self._quote(message, is_answered=True)) - tokens(quote) + 1)
-        return tokens(f"- {note}{quote}"), tokens(f"{NEXT_LINE}{day}{quote}"), question
+        line = f"- {note}{quote}"
+        return line, tokens(line), tokens(f"{NEXT_LINE}{day}{quote}"), question
 
     def when_node(self, node: RenderedNode) -> str:
         """The age of a node in words; the dates themselves if it covers several days ("2019"); "" if it has none."""

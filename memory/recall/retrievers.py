@@ -188,7 +188,8 @@ def gather(
     if asks and not query.is_general and (of_kind := _of_the_kind_asked(persona, last_turn, akin)):
         with finds.timed("domain") as record:
             finds.add(of_kind, record)
-    close = [node for node, distance in nearest_nodes[:MAX_CLOSE] if distance <= scoring.floor_distance()]
+    floor = scoring.floor_distance()
+    close = [node for node, distance in nearest_nodes[:MAX_CLOSE] if distance <= floor]
     leads = find_leads(persona, query.turns, [*close, *by_words[:MAX_CLOSE]])
     if leads.nodes:
         with finds.timed(leads.retriever) as record:

@@ -7,6 +7,7 @@ is shown twice.
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ class Candidate(NamedTuple):
     """A node or message that could be shown. `messages` are those whose words it shows: the evidence of a node, or the
     message itself. `joined_tokens` is the cost of a message that continues a passage, `question_tokens` that of its
     final question, shown if the next message is. `only_excepted`: it is below the floor, and offered because it
-    mentions a named entity or is of the requested days."""
+    mentions a named entity or is of the requested days. `line` is a message as a passage of its own."""
 
     key: int
     is_node: bool
@@ -38,6 +39,7 @@ class Candidate(NamedTuple):
     joined_tokens: int = 0
     question_tokens: int = 0
     text: str = ""
+    line: str = ""
 
     @property
     def order(self) -> tuple[float, ...]:
@@ -47,18 +49,24 @@ class Candidate(NamedTuple):
     @property
     def brevity(self) -> float:
         """The factor of a score: above 1 if a candidate is shorter than usual."""
-        return float((USUAL_TOKENS / max(MIN_TOKENS, self.tokens)) ** BREVITY)
+        return _brevity_of(self.tokens)
+
+
+@lru_cache
+def _brevity_of(tokens: int) -> float:
+    return float((USUAL_TOKENS / max(MIN_TOKENS, tokens)) ** BREVITY)
 
 
 @dataclass
 class SelectedItem:
     """One item: a node, or the messages of a passage, whose best one gives the score. `context` are messages that make
-    a passage understandable (exchanges.py), `text` is the passage with them."""
+    a passage understandable (exchanges.py), `text` is the passage with them, of so many `tokens`."""
 
     best: Candidate
     passage: list[Candidate] = field(default_factory=list)
     context: list[RenderedMessage] = field(default_factory=list)
     text: str = ""
+    tokens: int = 0
 
 
 @dataclass
@@ -127,12 +135,12 @@ def select_within_budget(
         if passage:  # the question of the earlier of two neighbours is shown with its answer
             cost += sum(message.question_tokens for message in passage.passage if message.key == candidate.before)
             cost += candidate.question_tokens * any(message.key == candidate.after for message in passage.passage)
-        rule = selection.rule_against(candidate, cost, budget, window)
-        words = frozenset[str]() if rule else words_of(candidate.text)
-        if not candidate.is_node and selection.shown_words.tell(words):
-            rule = "near_duplicate"
-        if rule:
+        if rule := selection.rule_against(candidate, cost, budget, window):
             selection.removed[candidate.is_node, candidate.key] = rule
+            continue
+        words = words_of(candidate.text)
+        if not candidate.is_node and selection.shown_words.tell(words):
+            selection.removed[False, candidate.key] = "near_duplicate"
         else:
             selection.add(candidate, cost, passage, words)
     return selection

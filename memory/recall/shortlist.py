@@ -211,7 +211,7 @@ def _message_candidates(shortlist: Shortlist, places: np.ndarray) -> Iterator[Ca
         if key in shortlist.messages and (False, key) not in shortlist.removed:
             message = shortlist.messages[key]
             keys_beside = [shortlist.messages[key] for key in (before, after) if key in shortlist.messages]
-            cost, joined, question = shortlist.renderer.costs(message, keys_beside)
+            line, cost, joined, question = shortlist.renderer.costs(message, keys_beside)
             yield Candidate(
                 key=key,
                 is_node=False,
@@ -224,6 +224,7 @@ def _message_candidates(shortlist: Shortlist, places: np.ndarray) -> Iterator[Ca
                 joined_tokens=joined,
                 question_tokens=question,
                 text=message.gist.whole if message.gist else message.content,
+                line=line,
             )
 
 

@@ -38,9 +38,8 @@ def completed(lines: Sequence[str], chosen: Sequence[int], budget: int = 500, wi
     items = []
     for key in chosen:
         before, after = (key - 1 or None), (key + 1 if key < len(lines) else None)
-        one = Candidate(
-            key, False, 1.0 / key, TELLER.costs(known[key])[0], frozenset([key]), before=before, after=after
-        )
+        line, cost, *_ = TELLER.costs(known[key])
+        one = Candidate(key, False, 1.0 / key, cost, frozenset([key]), before=before, after=after, line=line)
         items.append(SelectedItem(one, [one]))
     selection = Selection(items=items, shown_messages={*chosen})
     found = complete_exchanges(selection, known, read, TELLER, budget, window)

@@ -123,8 +123,10 @@ def test_a_passage_that_runs_over_midnight_says_where_the_next_day_begins(langua
     third = message("So it is.", datetime(2023, 4, 10, 0, 3), 3)
     teller = renderer(language)
     assert teller.passage([first, second, third]) == lines
-    joined = teller.costs(second, [first, third])[1]
-    assert tokens(teller.passage([first, second])) <= teller.costs(first, [second])[0] + joined
+    _, _, joined, _ = teller.costs(second, [first, third])
+    line, cost, *_ = teller.costs(first, [second])
+    assert (line, cost) == (teller.passage([first]), tokens(teller.passage([first])))
+    assert tokens(teller.passage([first, second])) <= cost + joined
 
 
 def test_a_quotation_of_a_file_without_times_has_no_day() -> None:
