@@ -1,7 +1,6 @@
 """Names, compared without regard to width, case, spacing, dots and honorifics. Pure."""
 
 import unicodedata
-from collections.abc import Iterable
 
 from echovessel.language import lazy_re as re
 from echovessel.process.word_caches import cached_words
@@ -14,7 +13,7 @@ _UNSPACED = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003fffd"
 UNSPACED_LETTER = re.compile(f"[{_UNSPACED}]")
 UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 SPACED_WORD = re.compile(rf"(?:(?![{_UNSPACED}])[\w'’\-])+")
-_LETTER = rf"[^\W_{_UNSPACED}]"  # of a script that puts spaces between words
+_LETTER = re.compile(rf"[^\W_{_UNSPACED}]")  # of a script that puts spaces between words
 
 _POSSESSIVE = re.compile(r"^(?:(?:my|your|his|her|our|their|the)\s+|[我你您他她](?:们)?的?)")
 
@@ -64,10 +63,13 @@ def occurs(name: str, text: str) -> bool:
     >>> occurs("Ann", "Anna came."), occurs("小黑", "她的猫小黑很调皮"), occurs("Scott", "和Scott吃饭")
     (False, True, True)
     """
-    parts, folded = _folded(name).split(), _folded(text)
-    if not parts or any(part not in folded for part in parts):
-        return False
-    return _standing_alone(parts).search(folded) is not None
+    name, text = (" ".join(_folded(spaced).split()) for spaced in (name, text))
+    start = text.find(name) if name else -1
+    while start >= 0:
+        if not _LETTER.match(text, start + len(name)) and not (start and _LETTER.match(text, start - 1)):
+            return True
+        start = text.find(name, start + 1)
+    return False
 
 
 def replace_name(name: str, by: str, text: str) -> str:
@@ -77,12 +79,10 @@ def replace_name(name: str, by: str, text: str) -> str:
     ('{{user}} came, and Anna.', '她的猫{{user}}很调皮')
     """
     parts = unicodedata.normalize("NFKC", name).split()
-    return _standing_alone(parts).sub(lambda _found: by, text) if parts else text
-
-
-def _standing_alone(parts: Iterable[str]) -> re.Pattern[str]:
     name_pattern = r"\s+".join(map(re.escape, parts))
-    return re.compile(f"(?<!{_LETTER}){name_pattern}(?!{_LETTER})", re.IGNORECASE)
+    # The name alone ignores case: else `re` tries each of the 130,000 unspaced letters in both cases, for 12 ms more.
+    pattern = re.compile(f"(?<!{_LETTER.pattern})(?i:{name_pattern})(?!{_LETTER.pattern})")
+    return pattern.sub(lambda _found: by, text) if parts else text
 
 
 def _folded(text: str) -> str:
