@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
+from unittest.mock import patch
 
 from django.db import connection, transaction
 
@@ -34,8 +35,15 @@ class Killed(BaseException):
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """A try-out of which no row stays."""
-    with transaction.atomic():
+    """A try-out of which no row stays. It is a transaction, unlike what the product does in it: a statement outside the
+    product's own transactions fails alone, and the next one may follow."""
+    mark_for_rollback = transaction.mark_for_rollback_on_error
+
+    def mark_inside(using: str | None = None) -> AbstractContextManager[None]:
+        return nullcontext() if len(connection.atomic_blocks) == depth else mark_for_rollback(using)
+
+    with transaction.atomic(), patch.object(transaction, "mark_for_rollback_on_error", mark_inside):
+        depth = len(connection.atomic_blocks)
         point = transaction.savepoint()
         yield
         transaction.savepoint_rollback(point)

@@ -37,6 +37,8 @@ DIARY = "\n".join(
     f"## 2023-05-{day:02}\n\nI am proud. Today Noor {doing} near Porto.\n" for day, doing in enumerate(DOINGS, 1)
 ).encode()
 CARD = (FILES / "card_v3.json").read_bytes()
+# Consolidation acquires a session: a statement outside any transaction of the product.
+LEASE = 'UPDATE "chat_session" SET "holder" = %s, "lease_until" = %s,'
 
 
 def chat() -> bytes:
@@ -137,16 +139,22 @@ def test_stopped_at_any_statement_it_is_taken_up_to_the_same_end(
             finish_imports(clock)
             return remains(), was_stopped
 
-    statements: list[int] = []
-    with connection.execute_wrapper(lambda run, *args: (statements.append(1), run(*args))[1]):
-        expected, _ = try_out(dies_at, 0)
+    statements: list[str] = []
+
+    def record(_statement: int, action: Callable[[], None]) -> bool:
+        with connection.execute_wrapper(lambda run, sql, *args: (statements.append(sql), run(sql, *args))[1]):
+            action()
+        return False
+
+    expected, _ = try_out(record, 0)
     assert [row[1] for row in expected["jobs"]] == ["done", "done", "done"]
     assert expected["pieces"] == expected["replies"] == 0
     assert {row[2] for row in expected["sessions"]} == {"closed"}
     assert min(len(expected[what]) for what in ("lines", "nodes", "evidence", "chunks", "paid")) > 4
     assert expected["drafts"]
+    lease = next(number for number, sql in enumerate(statements, 1) if sql.startswith(LEASE))
     for number in range(moments):
-        statement = 1 + number * len(statements) // moments
-        stops = fails_at if number % 2 else dies_at
+        stops = dies_at if number % 2 else fails_at
+        statement = 1 + number * len(statements) // moments if number else lease
         outcome, _ = try_out(stops, statement)
         assert outcome == expected, (stops.__name__, statement)
