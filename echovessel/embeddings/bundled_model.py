@@ -146,8 +146,9 @@ def build_layers(is_quantized: bool, *, is_approximated: bool = False, adapters:
     # One thread: with two, a busy machine of two cores makes both wait for each other.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # An arena keeps what the longest text needed, 5 MB for every session of this process.
-    options.enable_cpu_mem_arena = False
+    # An arena keeps what the longest text needed, 5 MB in each session. Many texts together take a twentieth less time
+    # with one (2026-11); the classifiers read one text at a time.
+    options.enable_cpu_mem_arena = not is_approximated
     # Texts differ in length, so a memory plan made for one does not fit the next.
     options.enable_mem_pattern = False
     weights = map_tensors()
