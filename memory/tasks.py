@@ -33,4 +33,4 @@ def finish_erasures() -> int:
 
 def erase_refused() -> bool:
     """Erase the bytes of refused messages, in a database that was too large to do so immediately."""
-    return receipts.erase_now()
+    return receipts.rewrite_database()

@@ -43,10 +43,10 @@ class Replayed:
     receipts: int = 0
     rows: Counter[str] = field(default_factory=Counter)
     withheld: int = 0
-    tombstones_set: int = 0
+    tombstones_added: int = 0
     tombstones_of_another_key: int = 0
     accounts: list[int] = field(default_factory=list)
-    left: Sequence[Hit] = ()
+    hits: Sequence[Hit] = ()
 
 
 class ForgetReplay(Protocol):

@@ -116,7 +116,7 @@ def restore(
             receipt, counts = _prepare_stage(file, before, now, progress)
             if counts["pages_damaged"]:
                 raise NotABackup("the database in it is damaged")
-            if receipt is not None and (places_left := sorted({hit.place for hit in receipt.left if hit.form == "id"})):
+            if receipt is not None and (places_left := sorted({hit.place for hit in receipt.hits if hit.form == "id"})):
                 raise RestoreRefused(
                     f"what was forgotten since the backup could not be forgotten in it: see {', '.join(places_left)}"
                 )

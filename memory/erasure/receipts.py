@@ -36,14 +36,14 @@ _BYTES = 8
 _PENDING, _DONE = Receipt.Status.PENDING, Receipt.Status.DONE
 
 
-def fingerprints_of(texts: Iterable[str], but: Iterable[str] = ()) -> list[str]:
-    """At most 200 fingerprints, taken evenly from these texts, without those of a text in `but`."""
-    kept_keys = {key for text in but for key in fingerprints_in(tokenizer.tokenize(text))}
-    new_keys = dict.fromkeys(
-        key for text in texts for key in fingerprints_in(tokenizer.tokenize(text)) if key not in kept_keys
+def fingerprints_of(texts: Iterable[str], excluded_texts: Iterable[str] = ()) -> list[str]:
+    """At most 200 fingerprints, taken evenly from these texts, without those of `excluded_texts`."""
+    excluded = {key for text in excluded_texts for key in fingerprints_in(tokenizer.tokenize(text))}
+    fingerprints = dict.fromkeys(
+        key for text in texts for key in fingerprints_in(tokenizer.tokenize(text)) if key not in excluded
     )
-    step = -(-len(new_keys) // MAX_FINGERPRINTS) or 1
-    return list(new_keys)[::step]
+    step = -(-len(fingerprints) // MAX_FINGERPRINTS) or 1
+    return list(fingerprints)[::step]
 
 
 def fingerprints_in(tokens: list[str]) -> Iterator[str]:
@@ -76,7 +76,7 @@ def finish_pending(now: datetime) -> int:
     for persona_id in set(pending.values()):
         word_caches.clear(persona_id)
     receipts = Receipt.objects.filter(pk__in=pending, status=_PENDING)
-    if not _erased(list(pending)):
+    if not _erase_bytes(list(pending)):
         receipts.update(attempts=F("attempts") + 1)
         return 0
     is_finished = receipts.update(status=_DONE, finished_at=now, attempts=F("attempts") + 1)
@@ -93,12 +93,12 @@ def erase_refused(*, was_refused: bool) -> bool:
     if was_refused and erasure.size_mb(connection) > knobs.vacuum_at_once_mb():
         async_task("memory.tasks.erase_refused")
         return erasure.checkpoint(connection)
-    return _erased([]) if was_refused else erasure.checkpoint(connection)
+    return _erase_bytes([]) if was_refused else erasure.checkpoint(connection)
 
 
-def erase_now() -> bool:
+def rewrite_database() -> bool:
     """Rewrite every page and empty the log; False if it cannot be done now."""
-    return not connection.in_atomic_block and _erased([])
+    return not connection.in_atomic_block and _erase_bytes([])
 
 
 def note_erasure(persona: Persona, kind: str, counts: Mapping[str, int], now: datetime) -> Receipt:
@@ -114,13 +114,13 @@ def note_erasure(persona: Persona, kind: str, counts: Mapping[str, int], now: da
     )
 
 
-def _erased(receipts: list[int]) -> bool:
+def _erase_bytes(receipts: list[int]) -> bool:
     try:
         erasure.vacuum(connection, knobs.vacuum_at_once_mb())
-        empty = erasure.checkpoint(connection)
+        is_log_empty = erasure.checkpoint(connection)
     except OperationalError as error:
         logger.warning("receipts %s stay pending: %s", receipts or "of no forgetting", format_exception(error))
         return False
-    if not empty:
+    if not is_log_empty:
         logger.info("receipts %s stay pending: somebody is reading", receipts)
-    return empty
+    return is_log_empty

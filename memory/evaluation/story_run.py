@@ -100,4 +100,4 @@ def _reply(persona: Persona, text: str, now: datetime) -> tuple[datetime, Messag
     turns.finish(turn, answer or text, stopped=False, first_token_at=now, xray=noted, now=now)
     after_turn(turn.pk, now)
     reply = Message.objects.filter(turn=turn, role=Message.Role.PERSONA).last()
-    return now, reply, by_word.FOUND in noted
+    return now, reply, by_word.FOUND_KEY in noted

@@ -30,7 +30,7 @@ from memory.requests.withhold import ids_of
 logger = logging.getLogger(__name__)
 
 PAGE = "web"  # the channel whose owner sees cards
-FOUND, CONFIRMED = "forget_found", "forget_confirmed"
+FOUND_KEY, CONFIRMED_KEY = "forget_found", "forget_confirmed"
 MAX_SHOWN = 5
 SHOWN_CHARACTERS = 100
 ATTEMPTS, PAUSE_SECONDS = 30, 1.0
@@ -52,10 +52,10 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
         return "", {}
     with translation.override("zh-hans" if turn.persona.language == "zh" else "en"):
         earlier = Turn.objects.filter(session=session, pk__lt=turn.pk, original=None).order_by("-pk").first()
-        is_asked = earlier and earlier.messages.filter(role=Message.Role.PERSONA, withheld=False).exists()
-        if earlier and is_asked and earlier.xray.get(FOUND) and _YES.fullmatch(messages[-1].content.strip()):
+        had_reply = earlier and earlier.messages.filter(role=Message.Role.PERSONA, withheld=False).exists()
+        if earlier and had_reply and earlier.xray.get(FOUND_KEY) and _YES.fullmatch(messages[-1].content.strip()):
             return _("Yes. It is being forgotten for good, from every place where it was kept."), {
-                CONFIRMED: earlier.xray[FOUND]
+                CONFIRMED_KEY: earlier.xray[FOUND_KEY]
             }
         message = messages[-1]
         if (choice := chosen(turn, message)) and choice.node and choice.asks_to_forget:
@@ -76,13 +76,13 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
                     return _describe_matches(message, request.subject, matches)
             if request.kind is RequestKind.FORGET_THIS and request.sure and (target := meant_message(message, request)):
                 text = _("That is not remembered from now on. To have it forgotten for good, answer “yes”.")
-                return text, {FOUND: {"message": ids_of([target.uuid])}}
+                return text, {FOUND_KEY: {"message": ids_of([target.uuid])}}
     return "", {}
 
 
 def forget_confirmed(turn: Turn, now: datetime) -> None:
     """Forget the rows that a yes in this turn confirmed. Rows that are already gone are skipped."""
-    confirmed = turn.xray.get(CONFIRMED) or {}
+    confirmed = turn.xray.get(CONFIRMED_KEY) or {}
     for _attempt in range(ATTEMPTS):
         targets = []
         for kind, ids in confirmed.items():
@@ -101,21 +101,21 @@ def forget_confirmed(turn: Turn, now: datetime) -> None:
         logger.error("turn %s confirmed a request, but nothing was forgotten: a reply was always in progress", turn.pk)
 
 
-def _describe_matches(message: Message, about: str, matches: Matches) -> tuple[str, dict[str, Any]]:
-    words = Truncator(about).chars(SHOWN_CHARACTERS)
+def _describe_matches(message: Message, subject: str, matches: Matches) -> tuple[str, dict[str, Any]]:
+    quoted_subject = Truncator(subject).chars(SHOWN_CHARACTERS)
     nodes, messages = matches.nodes, matches.messages
     if not (nodes or messages):  # without exact matches show similar ones: nothing is forgotten before a yes
         nodes, messages = matches.alike, matches.alike_messages
     if not (nodes or messages):
         nothing = _("I found nothing about “%(words)s”, in memories or messages. Nothing was forgotten.")
-        return nothing % {"words": words}, {}
+        return nothing % {"words": quoted_subject}, {}
     texts = [node.description for node in nodes] + [matching_message.content for matching_message in messages]
     list_text = "\n".join(f"- {Truncator(text).chars(SHOWN_CHARACTERS)}" for text in texts[:MAX_SHOWN])
     counts = {
         "memories": ngettext("%(n)s memory", "%(n)s memories", len(nodes)) % {"n": len(nodes)},
         "messages": ngettext("%(n)s message", "%(n)s messages", len(messages)) % {"n": len(messages)},
     }
-    text = _("About “%(words)s” I found %(memories)s and %(messages)s:") % ({"words": words} | counts)
+    text = _("About “%(words)s” I found %(memories)s and %(messages)s:") % ({"words": quoted_subject} | counts)
     question = _(
         "To have all of it and your message forgotten for good, answer “yes”. Anything else leaves it as it is."
     )
@@ -123,4 +123,4 @@ def _describe_matches(message: Message, about: str, matches: Matches) -> tuple[s
         "node": ids_of([node.uuid for node in nodes]),
         "message": ids_of([message.uuid, *(matching_message.uuid for matching_message in messages)]),
     }
-    return f"{text}\n{list_text}\n\n{question}", {FOUND: ids}
+    return f"{text}\n{list_text}\n\n{question}", {FOUND_KEY: ids}

@@ -108,7 +108,7 @@ class _Decider:
     def advance(self) -> bool:
         """Add the memories that depend on those already in the set; returns whether there were any."""
         before = len(self.deleted_memories), len(self.content_matches)
-        wanted_memories = self.same_text(mentions=False)
+        same_text = self.same_text(mentions=False)
         chosen_keys = self.request.messages.keys()
         for pk, memory in self.graph.memories.items():
             if memory.superseded_by in self.deleted_memories and self.choice.block_reimport:
@@ -122,7 +122,7 @@ class _Decider:
             elif memory.messages & chosen_keys:
                 self._decide_dependent(pk, memory, "quotes", by_content=memory.messages <= chosen_keys)
             elif not self._may_stay(pk) and any(
-                self._mode(key) == "forget" for key in memory.messages & wanted_memories.keys()
+                self._mode(key) == "forget" for key in memory.messages & same_text.keys()
             ):
                 self._add(pk, "same_lines", by_content=False)
         return (len(self.deleted_memories), len(self.content_matches)) != before
@@ -151,8 +151,8 @@ class _Decider:
         replies = {
             pk: "reply" for pk, message in self.graph.messages.items() if message.is_reply and message.turn in turns
         }
-        kept_keys = self.request.messages.keys() | self.request.exempt
-        return {pk: why for pk, why in (replies | texts).items() if pk not in kept_keys}
+        excluded = self.request.messages.keys() | self.request.exempt
+        return {pk: why for pk, why in (replies | texts).items() if pk not in excluded}
 
     def _turns(self, messages: Iterable[int]) -> set[int]:
         """The turns of these messages, as far as they are messages of the user."""
@@ -170,13 +170,13 @@ class _Decider:
 
     def decision(self) -> ForgetDecision:
         remaining = {pk: memory for pk, memory in self.graph.memories.items() if pk not in self.deleted_memories}
-        needed = {message for memory in remaining.values() for message in memory.messages}
+        needed_messages = {message for memory in remaining.values() for message in memory.messages}
         deleted: dict[int, str] = dict(self.request.messages)
         withheld: dict[int, str] = {}
         for pk, why in self.same_text(mentions=True).items():
             if self._mode(pk) == "withhold":
                 withheld[pk] = "put_away"
-            elif pk in needed:
+            elif pk in needed_messages:
                 withheld[pk] = "still_needed"
             else:
                 deleted[pk] = why

@@ -127,20 +127,20 @@ class ClosureReader:
         self.names = names_of(persona)
         self.memories: dict[int, str] = {}
         self.chosen_messages: dict[int, str] = {}
-        self.wanted: dict[int, str] = {}
+        self.same_text_messages: dict[int, str] = {}
         self.followed: dict[str, set[int]] = defaultdict(set)
         for target in targets:
             getattr(self, f"_take_{target.kind}")(target.key)
         self._read_nodes(self.memories)
         self.mentions: dict[int, Literal["forget", "withhold"]] = {}
-        self.left: frozenset[int] = frozenset()
+        self.exempt_mentions: frozenset[int] = frozenset()
         self._settle()
 
     def set_mention_modes(self, modes: Mapping[int, MentionMode]) -> bool:
         """Decide again with these modes of mentions; returns whether the decision changed for any row."""
         before = self.closure.decision
         self.mentions = {pk: mode for pk, mode in modes.items() if mode != "leave"}
-        self.left = frozenset(pk for pk, mode in modes.items() if mode == "leave")
+        self.exempt_mentions = frozenset(pk for pk, mode in modes.items() if mode == "leave")
         self._settle()
         return self.closure.decision != before
 
@@ -151,7 +151,7 @@ class ClosureReader:
         while size != size_before:
             size_before = size
             self.closure.request = ForgetRequest(
-                self.memories, self.chosen_messages, self.wanted, self.mentions, self.left
+                self.memories, self.chosen_messages, self.same_text_messages, self.mentions, self.exempt_mentions
             )
             self.closure.decision = decision = decide(self.closure.graph(), self.closure.request, self.choice)
             affected = [*decision.messages, *decision.withheld]
@@ -168,12 +168,14 @@ class ClosureReader:
                 self._find_restatements_of_chosen(chosen_messages)
             followed = sum(map(len, self.followed.values()))
             size = (followed, len(self.closure.nodes), len(self.closure.messages))
-            size += (len(self.chosen_messages), len(self.wanted), len(self.memories))
+            size += (len(self.chosen_messages), len(self.same_text_messages), len(self.memories))
 
-    def _read_ring(self, going: Sequence[int], messages: Sequence[int], deleted: Sequence[int]) -> None:
-        """Read the memories and messages that depend on memories to delete (`going`), on messages to delete or withhold
-        (`messages`), and on messages to delete (`deleted`)."""
-        if not (going or messages or deleted):
+    def _read_ring(
+        self, deleted_memories: Sequence[int], messages: Sequence[int], deleted_messages: Sequence[int]
+    ) -> None:
+        """Read the memories and messages that depend on `deleted_memories`, on `messages` to delete or withhold, and on
+        `deleted_messages`."""
+        if not (deleted_memories or messages or deleted_messages):
             return
         turns = among({turn for pk in messages if (turn := self.closure.turns.get(pk)) is not None})
         # Earlier wordings of a message that its owner edited, and the replies to them. The current wording is the first
@@ -181,29 +183,35 @@ class ClosureReader:
         first = Message.objects.filter(turn=OuterRef("replaced_by"), role=Message.Role.USER).order_by("pk")
         earlier = Message.objects.filter(persona=self.persona, replaced_by__isnull=False)
         earlier = earlier.annotate(wording=Subquery(first.values("pk")[:1]))
-        chosen_keys = [pk for pk in deleted if pk in self.chosen_messages]
+        chosen_keys = [pk for pk in deleted_messages if pk in self.chosen_messages]
+        same_text_keys = set(deleted_messages).difference(chosen_keys)
         ring = read_keys({
-            "concluded": Filling.objects.filter(child__in=among(going)).values("parent"),
-            "replaced": ConceptNode.objects.filter(superseded_by__in=among(going)).values("pk"),
-            "left of": ConceptNode.objects.filter(supersedes__in=among(going), resolved_by__isnull=False).values("pk"),
+            "concluded": Filling.objects.filter(child__in=among(deleted_memories)).values("parent"),
+            "replaced": ConceptNode.objects.filter(superseded_by__in=among(deleted_memories)).values("pk"),
+            "remainders": ConceptNode.objects.filter(
+                supersedes__in=among(deleted_memories), resolved_by__isnull=False
+            ).values("pk"),
             "resting": Evidence.objects.filter(message__in=among(messages)).values("node"),
             "replies": Message.objects.filter(
                 Q(turn__in=turns) | Q(turn__original__in=turns), role=Message.Role.PERSONA
             ).values("pk"),
             "earlier of chosen": earlier.filter(wording__in=among(chosen_keys)).values("pk"),
-            "earlier of wanted": earlier.filter(wording__in=among(set(deleted).difference(chosen_keys))).values("pk"),
+            "earlier of same text": earlier.filter(wording__in=among(same_text_keys)).values("pk"),
         })  # fmt: skip
-        dependent = [*ring["concluded"], *ring["replaced"], *ring["left of"]]
+        dependent = [*ring["concluded"], *ring["replaced"], *ring["remainders"]]
         self._read_nodes([*dependent, *ring["resting"]], last=set(ring["resting"]).difference(dependent))
         self._read_messages(ring["replies"])
-        for name, earlier_wordings in (("earlier of chosen", self.chosen_messages), ("earlier of wanted", self.wanted)):
+        for name, earlier_wordings in (
+            ("earlier of chosen", self.chosen_messages),
+            ("earlier of same text", self.same_text_messages),
+        ):
             for pk in ring[name]:
                 earlier_wordings.setdefault(pk, "earlier")
 
-    def _unseen(self, what: str, keys: Iterable[int]) -> list[int]:
-        fresh = [key for key in keys if key not in self.followed[what]]
-        self.followed[what].update(fresh)
-        return fresh
+    def _unseen(self, name: str, keys: Iterable[int]) -> list[int]:
+        unseen_keys = [key for key in keys if key not in self.followed[name]]
+        self.followed[name].update(unseen_keys)
+        return unseen_keys
 
     # --- targets
     # --------------------------------------------------------------------------------------------------------
@@ -223,26 +231,28 @@ class ClosureReader:
         messages = set(Message.objects.filter(session=key).values_list("pk", flat=True))
         self.chosen_messages |= dict.fromkeys(messages, "in_chosen")
         nodes = set(ConceptNode.objects.filter(session=key).values_list("pk", flat=True))
-        evidence_elsewhere = Evidence.objects.filter(node__session=key).exclude(message__session=key)
+        other_evidence = Evidence.objects.filter(node__session=key).exclude(message__session=key)
         concluded = Filling.objects.filter(parent__session=key, orphaned=False)
-        nodes -= set(evidence_elsewhere.values_list("node", flat=True)) | set(
-            concluded.values_list("parent", flat=True)
-        )
+        nodes -= set(other_evidence.values_list("node", flat=True)) | set(concluded.values_list("parent", flat=True))
         self.memories |= dict.fromkeys(nodes, "in_chosen")
 
     def _take_import(self, key: int) -> None:
         """Take everything the import added. A memory with further evidence is decided as for any message."""
         for uuid in self.persona.import_runs.filter(pk=key).values_list("uuid", flat=True):
             self.closure.runs[key] = uuid
-            ours = Q(persona=self.persona, import_uuid=uuid)
+            of_import = Q(persona=self.persona, import_uuid=uuid)
             evidence = Evidence.objects.filter(node__persona=self.persona, node__import_uuid=uuid)
-            nodes_elsewhere = evidence.exclude(message__import_uuid=uuid).values("node")
-            nodes = ConceptNode.objects.filter(ours).exclude(pk__in=nodes_elsewhere).values_list("pk", flat=True)
-            messages = Message.objects.filter(ours).values_list("pk", flat=True)
+            nodes_with_other_evidence = evidence.exclude(message__import_uuid=uuid).values("node")
+            nodes = (
+                ConceptNode.objects.filter(of_import)
+                .exclude(pk__in=nodes_with_other_evidence)
+                .values_list("pk", flat=True)
+            )
+            messages = Message.objects.filter(of_import).values_list("pk", flat=True)
             self.memories |= dict.fromkeys(nodes, "in_chosen")
             self.chosen_messages |= dict.fromkeys(messages, "in_chosen")
-            self.closure.imported.update(Session.objects.filter(ours).values_list("pk", flat=True))
-            self.closure.imported_entities.update(Entity.objects.filter(ours).values_list("pk", flat=True))
+            self.closure.imported.update(Session.objects.filter(of_import).values_list("pk", flat=True))
+            self.closure.imported_entities.update(Entity.objects.filter(of_import).values_list("pk", flat=True))
 
     def _take_entity(self, key: int) -> None:
         """Take the entity with all entities merged into it, its memories, and the messages that name it."""
@@ -252,39 +262,43 @@ class ClosureReader:
         if entity is None:
             return
         self.closure.entities.add(entity.pk)
-        about = Mention.objects.filter(entity=entity).values_list("node_id", flat=True)
-        self.memories |= dict.fromkeys(about, "mentions")
+        node_ids = Mention.objects.filter(entity=entity).values_list("node_id", flat=True)
+        self.memories |= dict.fromkeys(node_ids, "mentions")
         names = Alias.objects.filter(Q(entity=entity) | Q(entity__merged_into=entity)).values_list("text", flat=True)
         # Messages that contain one of the names, and messages whose speaker has one of them.
         all_names = [entity.canonical_name, *names]
-        others = self.persona.messages.exclude(speaker="").order_by()
-        speakers = others.values_list("speaker", flat=True).distinct()
+        messages_with_speaker = self.persona.messages.exclude(speaker="").order_by()
+        speakers = messages_with_speaker.values_list("speaker", flat=True).distinct()
         named_speakers = among([speaker for speaker in speakers if any(occurs(name, speaker) for name in all_names)])
-        self.wanted |= dict.fromkeys(others.filter(speaker__in=named_speakers).values_list("pk", flat=True), "names")
+        self.same_text_messages |= dict.fromkeys(
+            messages_with_speaker.filter(speaker__in=named_speakers).values_list("pk", flat=True), "names"
+        )
         hits = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(name) for name in all_names])
         contents = self._contents({pk for keys in hits for pk in keys})
-        self.wanted |= {pk: "names" for pk, content in contents if any(is_named(name, content) for name in all_names)}
+        self.same_text_messages |= {
+            pk: "names" for pk, content in contents if any(is_named(name, content) for name in all_names)
+        }
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def _read_nodes(self, keys: Iterable[int], last: Collection[int] = ()) -> None:
         """Read memories with everything they rest on; those of `last` come after the others, because a plan lists them
         in this order."""
-        fresh = [key for key in keys if key not in self.closure.nodes]
-        if not fresh:
+        unread_keys = [key for key in keys if key not in self.closure.nodes]
+        if not unread_keys:
             return
-        nodes = ConceptNode.objects.filter(persona=self.persona, pk__in=among(fresh)).only("pk", *NODE_FIELDS)
+        nodes = ConceptNode.objects.filter(persona=self.persona, pk__in=among(unread_keys)).only("pk", *NODE_FIELDS)
         self.closure.nodes |= {node.pk: node for node in sorted(nodes, key=lambda node: node.pk in last)}
-        quoted = Evidence.objects.filter(node__in=among(fresh)).select_related("message")
+        quoted = Evidence.objects.filter(node__in=among(unread_keys)).select_related("message")
         quoted = quoted.only("node_id", "message_id", "quote", "message__session_id")
         self.closure.evidence |= {row.pk: row for row in quoted}
-        self.closure.fillings |= {edge.pk: edge for edge in Filling.objects.filter(parent__in=among(fresh))}
-        for version in NodeVersion.objects.filter(node__in=among(fresh)):
+        self.closure.fillings |= {edge.pk: edge for edge in Filling.objects.filter(parent__in=among(unread_keys))}
+        for version in NodeVersion.objects.filter(node__in=among(unread_keys)):
             self.closure.versions[version.node_id].append(version)
 
     def _read_messages(self, keys: Iterable[int]) -> None:
-        fresh = [key for key in keys if key not in self.closure.messages]
-        if fresh:
-            rows = Message.objects.filter(persona=self.persona, pk__in=among(fresh))
+        unread_keys = [key for key in keys if key not in self.closure.messages]
+        if unread_keys:
+            rows = Message.objects.filter(persona=self.persona, pk__in=among(unread_keys))
             for message in rows.annotate(answered_turn=Coalesce("turn__original_id", "turn_id")):
                 self.closure.messages[message.pk] = message
                 self.closure.turns[message.pk] = message.answered_turn
@@ -305,7 +319,7 @@ class ClosureReader:
         for pk, content in Message.objects.filter(in_sources, role=Message.Role.PERSONA).values_list("pk", "content"):
             self.closure.possible_restatements.add(pk)
             if any(statement.is_repeated_by(content) for statement in statements):
-                self.wanted.setdefault(pk, "echo")
+                self.same_text_messages.setdefault(pk, "echo")
         self._find_verbatim(statements)
 
     def _find_same_content(self, content_matches: Sequence[int]) -> None:
@@ -347,7 +361,7 @@ class ClosureReader:
         replies = Message.objects.filter(role=Message.Role.PERSONA, pk__in=among({pk for keys in hits for pk in keys}))
         for pk, content in replies.values_list("pk", "content"):
             if contains(content, wanted_texts):
-                self.wanted.setdefault(pk, "echo")
+                self.same_text_messages.setdefault(pk, "echo")
 
     def _contents(self, keys: Iterable[int]) -> Iterable[tuple[int, str]]:
         return Message.objects.filter(pk__in=among(keys)).values_list("pk", "content")
@@ -364,7 +378,7 @@ class Consequences:
     """Rows by key.
 
     touched: sessions of which something is deleted or withheld, including deleted sessions
-    last_left_at: the time of the last remaining message of each touched session that keeps one
+    last_remaining_at: the time of the last remaining message of each touched session that keeps one
     summarised, moods: sessions that lose their summary, and moods that are deleted
     turns: deleted turns, with their ids
     replied: turns of messages that are deleted or withheld
@@ -374,7 +388,7 @@ class Consequences:
     """
 
     touched: dict[int, Session] = field(default_factory=dict)
-    last_left_at: dict[int, datetime] = field(default_factory=dict)
+    last_remaining_at: dict[int, datetime] = field(default_factory=dict)
     sessions: dict[int, str] = field(default_factory=dict)
     summarised: dict[int, Session] = field(default_factory=dict)
     moods: dict[int, MoodChange] = field(default_factory=dict)
@@ -404,8 +418,8 @@ def _collect_sessions(closure: Closure, consequences: Consequences, messages: Se
     """Sessions that lose messages or memories, the turns of these messages, and sessions and turns that are left
     empty."""
     decision = closure.decision
-    messages_left = Message.objects.exclude(pk__in=among(decision.messages)).order_by("-created_at")
-    memories_left = ConceptNode.objects.exclude(pk__in=among(decision.memories)).filter(session=OuterRef("pk"))
+    remaining_messages = Message.objects.exclude(pk__in=among(decision.messages)).order_by("-created_at")
+    remaining_memories = ConceptNode.objects.exclude(pk__in=among(decision.memories)).filter(session=OuterRef("pk"))
     made_in = {key for pk in decision.memories if (key := closure.nodes[pk].session_id) is not None}
     quoted = {row.message.session_id for row in closure.evidence.values() if row.node_id in decision.memories}
     touched = {message.session_id for message in messages} | made_in | quoted | closure.sessions | closure.imported
@@ -414,20 +428,20 @@ def _collect_sessions(closure: Closure, consequences: Consequences, messages: Se
         Session.objects.filter(pk__in=among(touched))
         .order_by("pk")
         .annotate(
-            left_at=Subquery(messages_left.filter(session=OuterRef("pk")).values("created_at")[:1]),
-            is_remembered=Exists(memories_left),
+            left_at=Subquery(remaining_messages.filter(session=OuterRef("pk")).values("created_at")[:1]),
+            is_remembered=Exists(remaining_memories),
         )
     ):
         consequences.touched[session.pk] = session
         is_imported = session.pk in closure.imported
         if session.left_at is not None:
-            consequences.last_left_at[session.pk] = session.left_at
+            consequences.last_remaining_at[session.pk] = session.left_at
         elif is_imported or (session.pk in shortened and not session.is_remembered):
             consequences.sessions[session.pk] = "empty"
     consequences.sessions |= dict.fromkeys(closure.sessions, "chosen")
     replied = {message.turn_id for message in messages if message.turn_id is not None}
     turns = Turn.objects.filter(Q(pk__in=among(replied)) | Q(session__in=among(consequences.sessions)))
-    turns = turns.annotate(keeps_messages=Exists(messages_left.filter(turn=OuterRef("pk"))))
+    turns = turns.annotate(keeps_messages=Exists(remaining_messages.filter(turn=OuterRef("pk"))))
     for turn in turns.only("uuid", "session_id", "partial"):
         if turn.pk in replied:
             consequences.replied[turn.pk] = turn
@@ -438,21 +452,23 @@ def _collect_sessions(closure: Closure, consequences: Consequences, messages: Se
 def _collect_entities(closure: Closure, consequences: Consequences) -> dict[int, Entity]:
     """Entities that no memory mentions any longer, those merged into them, and survivors with descriptions written from
     deleted text. Returns survivors that both a deleted and a remaining memory mention."""
-    gone = among(closure.decision.memories)
+    deleted_memories = among(closure.decision.memories)
     mentions = Mention.objects.filter(entity=OuterRef("pk"))
-    telling = ConceptNode.objects.exclude(pk__in=gone).filter(description__icontains=OuterRef("relation"))
-    entities = Entity.objects.annotate(
-        is_mentioned=Exists(mentions.filter(node__in=gone)),
-        is_remembered=Exists(mentions.exclude(node__in=gone)),
-        is_related=Exists(telling.filter(mentions__entity=OuterRef("pk"))),
+    stating_relation = ConceptNode.objects.exclude(pk__in=deleted_memories).filter(
+        description__icontains=OuterRef("relation")
     )
-    mentioned = Q(pk__in=Mention.objects.filter(node__in=gone).values("entity"))
+    entities = Entity.objects.annotate(
+        is_mentioned=Exists(mentions.filter(node__in=deleted_memories)),
+        is_remembered=Exists(mentions.exclude(node__in=deleted_memories)),
+        is_related=Exists(stating_relation.filter(mentions__entity=OuterRef("pk"))),
+    )
+    mentioned = Q(pk__in=Mention.objects.filter(node__in=deleted_memories).values("entity"))
     chosen_ids = among({*closure.imported_entities, *closure.entities})
     touched = {entity.pk: entity for entity in entities.filter(mentioned | Q(pk__in=chosen_ids))}
     for pk, entity in touched.items():
         is_lasting = entity.status == Entity.Status.MERGED or entity.described_by == Entity.DescribedBy.PERSON
-        is_left = not is_lasting and not entity.is_remembered
-        if pk in closure.entities or (is_left and (entity.is_mentioned or pk in closure.imported_entities)):
+        is_unmentioned = not is_lasting and not entity.is_remembered
+        if pk in closure.entities or (is_unmentioned and (entity.is_mentioned or pk in closure.imported_entities)):
             consequences.entities[pk] = entity
     consequences.entities |= _absorbed(consequences.entities, entities)
     staying = {pk: entity for pk, entity in touched.items() if pk not in consequences.entities}
@@ -518,19 +534,19 @@ def is_in_messages(name: str, messages: Collection[int]) -> bool:
 def _rename(staying: Mapping[int, Entity], aliases: Iterable[Alias], consequences: Consequences) -> None:
     """Rename entities whose canonical name is deleted; none loses its last alias. Entities merged into them lose the
     same aliases and get the same name."""
-    aliases_left: dict[int, list[Alias]] = defaultdict(list)
+    remaining_aliases: dict[int, list[Alias]] = defaultdict(list)
     deleted: dict[int, set[str]] = defaultdict(set)
     for alias in aliases:
         if alias.pk in consequences.aliases:
             deleted[alias.entity_id].add(alias.normalized)
         else:
-            aliases_left[alias.entity_id].append(alias)
+            remaining_aliases[alias.entity_id].append(alias)
     for pk, forms in list(deleted.items()):
-        if not aliases_left[pk]:
+        if not remaining_aliases[pk]:
             consequences.aliases = {key: alias for key, alias in consequences.aliases.items() if alias.entity_id != pk}
             del deleted[pk]
         elif normalize_name(staying[pk].canonical_name) in forms:
-            consequences.renamed[pk] = aliases_left[pk][0].text
+            consequences.renamed[pk] = remaining_aliases[pk][0].text
     absorbed = _absorbed(deleted, Entity.objects.all())
     survivors: dict[int, int] = {}
     for pk in absorbed:
@@ -547,12 +563,12 @@ def _rename(staying: Mapping[int, Entity], aliases: Iterable[Alias], consequence
             consequences.renamed[pk] = consequences.renamed.get(survivor, staying[survivor].canonical_name)
 
 
-def names_that_go(closure: Closure, consequences: Consequences) -> list[str]:
+def deleted_names(closure: Closure, consequences: Consequences) -> list[str]:
     """The names of deleted entities, and the deleted names of survivors; never the names of owner and persona."""
     if not closure.choice.block_reimport:
         return []
     names = {alias.text for alias in consequences.aliases.values()} | {
         entity.canonical_name for entity in consequences.entities.values()
     }
-    theirs = names_of(closure.persona)
-    return sorted(name for name in names if not theirs.issuperset(tokenizer.tokenize(name)))
+    names_of_both = names_of(closure.persona)
+    return sorted(name for name in names if not names_of_both.issuperset(tokenizer.tokenize(name)))

@@ -26,7 +26,7 @@ from memory.curation.reinstatement import values_to_reinstate
 from memory.curation.restatements import Statement, contains, is_named, names_of, telling_words
 from memory.curation.threads import MIN_MEMBERS, retitle
 from memory.forgetting import registry
-from memory.forgetting.collect import Closure, Consequences, names_that_go, turns_that_name
+from memory.forgetting.collect import Closure, Consequences, deleted_names, turns_that_name
 from memory.forgetting.registry import Work, among, naming, read_keys
 from memory.models import (
     ConceptNode,
@@ -52,7 +52,7 @@ UNFINISHED = (Session.Status.OPEN, Session.Status.CLOSING, Session.Status.CONSOL
 
 
 @dataclass(frozen=True)
-class Words:
+class ForgottenWords:
     """Text that no copy may keep: texts so distinctive that they can come from nowhere else, and deleted names."""
 
     texts: Sequence[str]
@@ -61,11 +61,11 @@ class Words:
     def __bool__(self) -> bool:
         return bool(self.texts or self.names)
 
-    def stand_in(self, text: str) -> bool:
+    def occur_in(self, text: str) -> bool:
         return contains(text, self.texts) or any(is_named(name, text) for name in self.names)
 
 
-def texts(closure: Closure) -> list[str]:
+def deleted_texts(closure: Closure) -> list[str]:
     """The text of everything that is deleted: memories with earlier versions, their quotes, and messages."""
     memories = [
         text
@@ -119,21 +119,22 @@ class Copies:
         closure, consequences, persona = self.closure, self.consequences, self.closure.persona
         memory_ids, sessions = among(closure.decision.memories), among(consequences.sessions)
         affected = (*closure.decision.messages, *closure.decision.withheld)
-        said_in = among(closure.messages[pk].uuid for pk in affected if pk in closure.messages)
+        affected_uuids = among(closure.messages[pk].uuid for pk in affected if pk in closure.messages)
         shortened = {closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages}
         runs = among(closure.runs.values())
         drafts, jobs = CoreDraft.objects.filter(persona=persona), ImportJob.objects.filter(persona=persona)
+        rests_on_affected = Q(quotes__said_in__in=affected_uuids) | Q(import_uuid__in=runs)
         chunks = ImportChunk.objects.filter(persona=persona)
         imported = Q(job__in=jobs.filter(uuid__in=runs)) | Q(session__in=sessions)
         cut = chunks.filter(session__in=among(shortened)).exclude(imported)
         in_touched = Q(session__in=among(consequences.touched))
         unfinished = Q(session__persona=persona, session__status__in=UNFINISHED)
-        read = Extraction.objects.filter(in_touched, session__persona=persona).exclude(applied_at=None)
+        applied_extractions = Extraction.objects.filter(in_touched, session__persona=persona).exclude(applied_at=None)
         settled = ConceptNode.objects.exclude(pk__in=memory_ids).filter(resolved_by__in=memory_ids)
         calls = LLMCall.objects.filter(persona_uuid=persona.uuid)
         session_uuids = among(consequences.touched[pk].uuid for pk in consequences.sessions)
         return read_keys({
-            "drafts": drafts.filter(Q(quotes__said_in__in=said_in) | Q(import_uuid__in=runs)).distinct().values("pk"),
+            "drafts": drafts.filter(rests_on_affected).distinct().values("pk"),
             "drafts that quote": drafts.filter(quotes__in=among(self.matches["persona_draftquote.quote"])).values("pk"),
             "jobs": jobs.filter(uuid__in=runs).values("pk"),
             "chunks": chunks.filter(imported).values("pk"),
@@ -146,19 +147,19 @@ class Copies:
             ).values("pk"),
             "waiting extractions": Extraction.objects.filter(unfinished | in_touched, applied_at=None).values("pk"),
             "extractions of deleted": Extraction.objects.filter(session__in=sessions).values("pk"),
-            "extractions read": read.exclude(answer=NOTHING_READ).values("pk"),
+            "extractions read": applied_extractions.exclude(answer=NOTHING_READ).values("pk"),
             "calls of sessions": calls.filter(session_uuid__in=session_uuids).values("pk"),
             "calls of turns": calls.filter(turn_uuid__in=among(consequences.turns.values())).values("pk"),
         })  # fmt: skip
 
     # --- the text ---------------------------------------------------------------------------------------------------
     @cached_property
-    def words(self) -> Words:
+    def words(self) -> ForgottenWords:
         """The text to search for. Empty if an import is reverted: rows with the same text stay."""
         if not self.closure.choice.block_reimport:
-            return Words((), ())
-        telling = [comparable_form(text) for text in texts(self.closure) if is_telling(text)]
-        return Words(telling, names_that_go(self.closure, self.consequences))
+            return ForgottenWords((), ())
+        telling = [comparable_form(text) for text in deleted_texts(self.closure) if is_telling(text)]
+        return ForgottenWords(telling, deleted_names(self.closure, self.consequences))
 
     @cached_property
     def restated(self) -> list[Statement]:
@@ -172,7 +173,7 @@ class Copies:
         return registry.matching(self.closure.persona, self.holds_text)
 
     def holds_text(self, column: TextColumn, text: str) -> bool:
-        if self.words.stand_in(text):
+        if self.words.occur_in(text):
             return True
         return column.found_by == "restatement" and any(statement.is_repeated_by(text) for statement in self.restated)
 
@@ -183,10 +184,12 @@ class Copies:
 
     # --- L3 to L5 ---------------------------------------------------------------------------------------------------
     def collect_memories(self) -> None:
-        gone = self.closure.decision.memories
-        self.work.delete("memory_conceptnode", gone)
+        deleted_memories = self.closure.decision.memories
+        self.work.delete("memory_conceptnode", deleted_memories)
         edges = self.closure.fillings.values()
-        orphaned = [edge.pk for edge in edges if edge.child_id in gone and edge.parent_id not in gone]
+        orphaned = [
+            edge.pk for edge in edges if edge.child_id in deleted_memories and edge.parent_id not in deleted_memories
+        ]
         # First, because only an orphaned edge may have no child.
         self.work.overwrite("memory_filling.orphaned", dict.fromkeys(orphaned, True))
         self.work.overwrite("memory_filling.child_id", dict.fromkeys(orphaned))
@@ -204,22 +207,28 @@ class Copies:
         """A thread that loses a memory gets a title made from the remaining ones, unless the owner's own title says
         nothing of the deleted text. A thread with fewer than two remaining memories is deleted, and so is a dissolved
         one."""
-        gone = self.closure.decision.memories
-        touched = ThreadMember.objects.filter(node__in=among(gone)).values("thread")
+        deleted_memories = self.closure.decision.memories
+        touched = ThreadMember.objects.filter(node__in=among(deleted_memories)).values("thread")
         matched = self.matches["memory_thread.title"]
         threads = Thread.objects.filter(Q(pk__in=touched) | Q(pk__in=among(matched)))
         members = ThreadMember.objects.select_related("node").order_by(*BY_DAY)
         for thread in threads.prefetch_related(Prefetch("members", members)):
-            members_left = [
-                member for member in thread.members.all() if member.removed_at is None and member.node_id not in gone
+            remaining_members = [
+                member
+                for member in thread.members.all()
+                if member.removed_at is None and member.node_id not in deleted_memories
             ]
-            texts = [member.node.description for member in members_left]
-            lost_descriptions = [member.node.description for member in thread.members.all() if member.node_id in gone]
-            tells = self._words_of([thread.title]) & (self._words_of(lost_descriptions) - self._words_of(texts))
-            if thread.dissolved_at is not None or len(texts) < MIN_MEMBERS:
+            remaining_texts = [member.node.description for member in remaining_members]
+            lost_descriptions = [
+                member.node.description for member in thread.members.all() if member.node_id in deleted_memories
+            ]
+            title_has_deleted_words = self._words_of([thread.title]) & (
+                self._words_of(lost_descriptions) - self._words_of(remaining_texts)
+            )
+            if thread.dissolved_at is not None or len(remaining_texts) < MIN_MEMBERS:
                 self.work.delete("memory_thread", [thread.pk])
-            elif tells or thread.pk in matched or thread.titled_by == Thread.TitledBy.SLOW_CYCLE:
-                title = retitle(self.closure.persona, texts)
+            elif title_has_deleted_words or thread.pk in matched or thread.titled_by == Thread.TitledBy.SLOW_CYCLE:
+                title = retitle(self.closure.persona, remaining_texts)
                 self.work.overwrite("memory_thread.title", {thread.pk: title} if title != thread.title else {})
 
     def _words_of(self, texts: Iterable[str]) -> set[str]:
@@ -248,8 +257,8 @@ class Copies:
         self.work.delete("persona_coredraft", [*self.keys["drafts"], *self.keys["drafts that quote"]])
         closure = self.closure
         if closure.runs and closure.persona.greeting:
-            is_from_it = closure.persona.greeting_import_uuid in closure.runs.values()
-            self.work.overwrite("persona_persona.greeting", {closure.persona.pk: ""} if is_from_it else {})
+            is_imported_greeting = closure.persona.greeting_import_uuid in closure.runs.values()
+            self.work.overwrite("persona_persona.greeting", {closure.persona.pk: ""} if is_imported_greeting else {})
 
     def collect_imports(self) -> None:
         """Delete imports with their file. The digest of a session that loses messages no longer identifies these, and
@@ -289,7 +298,7 @@ class Copies:
         uuids = self.forgotten_uuids
         traced = turns_that_name(self.closure.persona, uuids).exclude(pk__in=among(self.consequences.turns))
         self.work.overwrite(
-            "chat_turn.xray", {pk: without(xray, uuids) for pk, xray in traced.values_list("pk", "xray")}
+            "chat_turn.xray", {pk: remove_ids(xray, uuids) for pk, xray in traced.values_list("pk", "xray")}
         )
 
     def collect_sessions(self) -> None:
@@ -299,12 +308,12 @@ class Copies:
             pk: session for pk, session in self.consequences.touched.items() if pk not in self.consequences.sessions
         }
         persona = self.closure.persona
-        sessions_elsewhere = Q(persona=persona, status=Session.Status.FAILED) | Q(
+        failed_or_matched = Q(persona=persona, status=Session.Status.FAILED) | Q(
             pk__in=among(self.matches["chat_session.summary"])
         )
         sessions = (
             staying
-            | Session.objects.filter(sessions_elsewhere).exclude(pk__in=among(self.consequences.touched)).in_bulk()
+            | Session.objects.filter(failed_or_matched).exclude(pk__in=among(self.consequences.touched)).in_bulk()
         )
         matched = self.matches["chat_session.summary"]
         summarised = {
@@ -320,9 +329,11 @@ class Copies:
         shortened = {
             self.closure.messages[pk].session_id for pk in self.closure.decision.messages if pk in self.closure.messages
         }
-        left_at = {pk: at for pk, at in self.consequences.last_left_at.items() if pk in shortened and pk in staying}
-        later = {pk: at for pk, at in left_at.items() if at != staying[pk].last_message_at}
-        self.work.overwrite("chat_session.last_message_at", later)
+        last_message_at = {
+            pk: at for pk, at in self.consequences.last_remaining_at.items() if pk in shortened and pk in staying
+        }
+        changed_times = {pk: at for pk, at in last_message_at.items() if at != staying[pk].last_message_at}
+        self.work.overwrite("chat_session.last_message_at", changed_times)
 
     # --- L6, and other records --------------------------------------------------------------------------------------
     def collect_moods(self) -> None:
@@ -331,12 +342,16 @@ class Copies:
         uuids = among(session.uuid for session in self.consequences.touched.values())
         changes = MoodChange.objects.filter(persona=persona)
         matched = among(self.work.deletes.get("persona_moodchange", ()))
-        gone = changes.filter(Q(session_uuid__in=uuids) | Q(pk__in=matched)).in_bulk()
-        self.consequences.moods = gone
-        self.work.delete("persona_moodchange", gone)
+        deleted_moods = changes.filter(Q(session_uuid__in=uuids) | Q(pk__in=matched)).in_bulk()
+        self.consequences.moods = deleted_moods
+        self.work.delete("persona_moodchange", deleted_moods)
         state = persona.episodic_state
-        if gone and state and state.get("updated_at") in {change.at.isoformat() for change in gone.values()}:
-            last = changes.exclude(pk__in=among(gone)).first()
+        if (
+            deleted_moods
+            and state
+            and state.get("updated_at") in {change.at.isoformat() for change in deleted_moods.values()}
+        ):
+            last = changes.exclude(pk__in=among(deleted_moods)).first()
             mood = (
                 {
                     "mood": last.mood,
@@ -356,19 +371,19 @@ class Copies:
         turns = (turn.uuid for turn in consequences.replied.values())
         renamed = Entity.objects.filter(pk__in=among(consequences.renamed)).values_list("uuid", flat=True)
         ids = {*self.forgotten_uuids, *withheld, *map(str, turns), *map(str, renamed)}
-        telling = Q(naming("data", ids))
+        to_delete = Q(naming("data", ids))
         sessions = {session.uuid for session in (consequences.touched | consequences.summarised).values()}
-        telling |= Q(data__closed_session_id__in=[str(uuid) for uuid in sessions])
+        to_delete |= Q(data__closed_session_id__in=[str(uuid) for uuid in sessions])
         # Partial text of failed replies: if the turn was completed later, only the stream still contains it.
         failed = OutboxEvent.objects.filter(stream=closure.persona.uuid, name="chat.turn.failed")
         partials = failed.exclude(data__partial="").order_by().values_list("pk", "data__partial")
         column = by_place()["chat_turn.partial"]
-        telling |= Q(pk__in=among(pk for pk, text in partials if text and self.holds_text(column, text)))
+        to_delete |= Q(pk__in=among(pk for pk, text in partials if text and self.holds_text(column, text)))
         described = [str(entity.uuid) for entity in consequences.described.values()]
-        telling |= Q(name="memory.entity.description_updated", data__entity_id__in=described)
+        to_delete |= Q(name="memory.entity.description_updated", data__entity_id__in=described)
         if self.work.deletes.get("persona_moodchange"):
-            telling |= Q(name="chat.mood.update")
-        rows = OutboxEvent.objects.filter(telling, stream=closure.persona.uuid).order_by()
+            to_delete |= Q(name="chat.mood.update")
+        rows = OutboxEvent.objects.filter(to_delete, stream=closure.persona.uuid).order_by()
         self.work.delete("outbox_outboxevent", rows.values_list("pk", flat=True))
 
     def collect_logs(self) -> None:
@@ -396,8 +411,10 @@ class Copies:
         nodes = (closure.nodes[pk].uuid for pk in closure.decision.memories)
         messages = (closure.messages[pk].uuid for pk in closure.decision.messages if pk in closure.messages)
         sessions = (consequences.touched[pk].uuid for pk in consequences.sessions if pk in consequences.touched)
-        gone = among(consequences.entities)
-        proposals = MergeProposal.objects.filter(Q(a__in=gone) | Q(b__in=gone)).values_list("uuid", flat=True)
+        deleted_entities = among(consequences.entities)
+        proposals = MergeProposal.objects.filter(Q(a__in=deleted_entities) | Q(b__in=deleted_entities)).values_list(
+            "uuid", flat=True
+        )
         entities = (entity.uuid for entity in consequences.entities.values())
         return {
             str(uuid)
@@ -406,19 +423,19 @@ class Copies:
         }
 
 
-def without(value: Any, gone: Collection[str]) -> Any:
+def remove_ids(value: Any, deleted_ids: Collection[str]) -> Any:
     """An x-ray without the entries and ids of deleted rows.
 
     >>> without({"chosen": [{"id": "a", "messages": ["b", "c"]}, {"id": "d"}], "proposal": "b"}, {"b", "d"})
     {'chosen': [{'id': 'a', 'messages': ['c']}]}
     """
 
-    def is_id(item: Any) -> bool:
-        return isinstance(item, str) and item in gone
+    def is_deleted(item: Any) -> bool:
+        return isinstance(item, str) and item in deleted_ids
 
     if isinstance(value, list):
-        kept_items = (item for item in value if not is_id(item.get("id") if isinstance(item, dict) else item))
-        return [without(item, gone) for item in kept_items]
+        remaining = (item for item in value if not is_deleted(item.get("id") if isinstance(item, dict) else item))
+        return [remove_ids(item, deleted_ids) for item in remaining]
     if isinstance(value, dict):
-        return {key: without(item, gone) for key, item in value.items() if not is_id(item)}
+        return {key: remove_ids(item, deleted_ids) for key, item in value.items() if not is_deleted(item)}
     return value

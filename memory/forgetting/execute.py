@@ -21,9 +21,16 @@ from chat.sessions import close
 from echovessel.outbox import events
 from memory.erasure import receipts
 from memory.forgetting import people, registry
-from memory.forgetting.copies import texts
+from memory.forgetting.copies import deleted_texts
 from memory.forgetting.planning import Survey, survey
-from memory.forgetting.types import NothingThere, Plan, PlanChanged, are_people, empty_plan, hold
+from memory.forgetting.types import (
+    Plan,
+    PlanChanged,
+    TargetsMissing,
+    empty_plan,
+    is_persona_or_owner,
+    require_no_reply_in_progress,
+)
 from memory.models import ImportJob, Receipt, SlowCycle
 from memory.requests.retold import note_retold, replies_telling
 from memory.store import tombstones
@@ -38,44 +45,44 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
     Raises Busy while a reply of the persona is being written, and PlanChanged if the current plan differs from the
     confirmed one.
     """
-    if are_people(plan.targets):
+    if is_persona_or_owner(plan.targets):
         receipt = people.forget(plan, by, now)
         receipt.refresh_from_db()
         return receipt
     imported_texts = (
-        {str(row.uuid): row.text for row in plan.going if row.uuid} if not plan.choice.block_reimport else {}
+        {str(row.uuid): row.text for row in plan.deleted if row.uuid} if not plan.choice.block_reimport else {}
     )
     replies = replies_telling(plan.persona, imported_texts) if plan.persona and imported_texts else []
     with transaction.atomic():
-        current = _confirmed(plan)
+        current = _check_confirmed(plan)
         persona = current.closure.persona
         # Revoke every lease on this persona's sessions, slow cycle and imports, so that no worker can commit text
         # derived from what is being forgotten. An interrupted import reads its file again.
         SlowCycle.objects.filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
-        at_work = ImportJob.objects.filter(persona=persona, status__in=ImportJob.AT_WORK)
-        at_work.exclude(holder="").update(holder="", lease_until=None)
+        running_imports = ImportJob.objects.filter(persona=persona, status__in=ImportJob.AT_WORK)
+        running_imports.exclude(holder="").update(holder="", lease_until=None)
         leased_sessions = list(persona.sessions.exclude(holder=""))
-        mine = Session.objects.filter(pk__in=[session.pk for session in leased_sessions])
-        mine.filter(status=Session.Status.CONSOLIDATING).update(status=Session.Status.CLOSING)
-        mine.update(holder="", lease_until=None, waiting_for="")
+        to_requeue = Session.objects.filter(pk__in=[session.pk for session in leased_sessions])
+        to_requeue.filter(status=Session.Status.CONSOLIDATING).update(status=Session.Status.CLOSING)
+        to_requeue.update(holder="", lease_until=None, waiting_for="")
         for session in leased_sessions:
             close.enqueue_consolidation(session)
         sources = _tombstone_sources(current) if plan.choice.block_reimport else ()
-        erased = _erased(current)
-        receipt = _receipt(current, erased, by, now, tombstones.add_tombstones(persona, sources, now))
-        indexed = [current.work.deletes.get(table, ()) for table in ("chat_message", "memory_conceptnode")]
-        with registry.bulk_deletion(sum(map(len, indexed))):
-            registry.do(current.work)
+        deleted_ids = _deleted_ids(current)
+        receipt = _create_receipt(current, deleted_ids, by, now, tombstones.add_tombstones(persona, sources, now))
+        indexed_keys = [current.work.deletes.get(table, ()) for table in ("chat_message", "memory_conceptnode")]
+        with registry.bulk_deletion(sum(map(len, indexed_keys))):
+            registry.execute(current.work)
         # Pages drop deleted rows and mark withheld messages. Ids only.
         closure = current.closure
         events.publish(
             closure.persona.uuid,
             "memory.node.forgotten",
-            node_ids=erased.get("node", []),
-            message_ids=erased.get("message", []),
+            node_ids=deleted_ids.get("node", []),
+            message_ids=deleted_ids.get("message", []),
             withheld_ids=[str(closure.messages[pk].uuid) for pk in closure.decision.withheld if pk in closure.messages],
-            entity_ids=erased.get("entity", []),
-            session_ids=erased.get("session", []),
+            entity_ids=deleted_ids.get("entity", []),
+            session_ids=deleted_ids.get("session", []),
         )
         note_retold(receipt, replies)
         transaction.on_commit(lambda: receipts.finish(receipt, now))
@@ -83,13 +90,13 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
     return receipt
 
 
-def _confirmed(plan: Plan) -> Survey:
+def _check_confirmed(plan: Plan) -> Survey:
     """The current plan, if it equals the confirmed one. Raises Busy and PlanChanged."""
     if plan.persona is not None:
-        hold([plan.persona])
+        require_no_reply_in_progress([plan.persona])
     try:
         current = survey(plan.targets, plan.choice)
-    except NothingThere:
+    except TargetsMissing:
         raise PlanChanged(empty_plan(plan.targets, plan.choice)) from None
     if current.plan.digest != plan.digest:
         raise PlanChanged(current.plan)
@@ -129,8 +136,12 @@ def _tombstone_sources(current: Survey) -> Iterator[TombstoneSource]:
 
 
 # --- the receipt ----------------------------------------------------------------------------------------------------
-def _receipt(
-    current: Survey, erased: dict[str, list[str]], by: AbstractBaseUser | None, now: datetime, stones: list[int]
+def _create_receipt(
+    current: Survey,
+    deleted_ids: dict[str, list[str]],
+    by: AbstractBaseUser | None,
+    now: datetime,
+    tombstone_ids: list[int],
 ) -> Receipt:
     closure = current.closure
     withheld = [closure.messages[pk].content for pk in closure.decision.withheld if pk in closure.messages]
@@ -141,10 +152,12 @@ def _receipt(
         targets=[[target.kind, str(current.ids.get(target, ""))] for target in current.plan.targets],
         choice=choice_as_json(current.plan),
         counts=dict(current.plan.counts),
-        erased=erased,
+        erased=deleted_ids,
         # No fingerprints of a reverted import, because it may be imported again.
-        prints=receipts.fingerprints_of(texts(closure), but=withheld) if closure.choice.block_reimport else [],
-        stones=stones,
+        prints=receipts.fingerprints_of(deleted_texts(closure), excluded_texts=withheld)
+        if closure.choice.block_reimport
+        else [],
+        stones=tombstone_ids,
         by_id=by.pk if by is not None else None,
         at=now,
     )
@@ -152,7 +165,7 @@ def _receipt(
 
 def choice_as_json(plan: Plan) -> dict[str, Any]:
     """The choice in the form that a receipt stores. (Archives and the API call `block_reimport` "bury".)"""
-    kept_count = sum(1 for mention in plan.mentioned if mention.why == "same_words" and mention.mode == "leave")
+    kept_mentions = sum(1 for mention in plan.mentioned if mention.why == "same_words" and mention.mode == "leave")
     choice = plan.choice
     return {
         "dependents": choice.dependents,
@@ -161,11 +174,11 @@ def choice_as_json(plan: Plan) -> dict[str, Any]:
         "bury": choice.block_reimport,
         "mentions": len(choice.mentions),
         "other_mentions": choice.other_mentions,
-        "kept_elsewhere": kept_count,
+        "kept_elsewhere": kept_mentions,
     }
 
 
-def _erased(current: Survey) -> dict[str, list[str]]:
+def _deleted_ids(current: Survey) -> dict[str, list[str]]:
     """The ids of deleted rows, by kind."""
     closure, consequences = current.closure, current.consequences
     deleted: Mapping[str, Iterable[UUID]] = {

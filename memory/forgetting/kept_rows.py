@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _UUID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # The columns by which a row refers to a message, memory, session or turn; in their own tables, the primary key.
-_LEADS = {"message_id": "message", "node_id": "node", "session_id": "session", "turn_id": "turn"}
-_OWN = {
+_REFERENCE_COLUMNS = {"message_id": "message", "node_id": "node", "session_id": "session", "turn_id": "turn"}
+_KIND_OF_TABLE = {
     "chat_message": "message",
     "memory_conceptnode": "node",
     "memory_entity": "entity",
@@ -39,62 +39,64 @@ _OWN = {
 class KeptRows:
     """The fingerprints of kept rows, by references to these: (kind, key), or a uuid in hex."""
 
-    by: dict[Any, set[str]] = field(default_factory=lambda: defaultdict(set))
+    prints_by_reference: dict[Any, set[str]] = field(default_factory=lambda: defaultdict(set))
     prints: set[str] = field(default_factory=set)
     messages: int = 0
 
     @classmethod
-    def of(cls, printed: Collection[str], gone: Collection[str]) -> "KeptRows":
-        """The kept rows with one of these fingerprints; `gone` are the ids of forgotten rows, in hex."""
+    def of(cls, prints: Collection[str], deleted_ids: Collection[str]) -> "KeptRows":
+        """The kept rows with one of these fingerprints; `deleted_ids` are the ids of forgotten rows, in hex."""
         kept_rows = cls()
-        if printed:
-            kept_rows.read_messages(printed, gone)
-            kept_rows.read_nodes(printed, gone)
+        if prints:
+            kept_rows.read_messages(prints, deleted_ids)
+            kept_rows.read_nodes(prints, deleted_ids)
         return kept_rows
 
     def accounting_for(self, value: "Value", texts: Iterable[str]) -> set[str]:
         """The fingerprints of kept rows that the row of this value refers to."""
         row: Mapping[str, Any] = value.row
-        keys: set[Any] = {(kind, row[column]) for column, kind in _LEADS.items() if row.get(column) is not None}
-        if value.table in _OWN:
-            keys.add((_OWN[value.table], row["id"]))
+        keys: set[Any] = {
+            (kind, row[column]) for column, kind in _REFERENCE_COLUMNS.items() if row.get(column) is not None
+        }
+        if value.table in _KIND_OF_TABLE:
+            keys.add((_KIND_OF_TABLE[value.table], row["id"]))
         texts_with_ids = (text for text in [*texts, *map(str, row.values())])
         keys |= {uuid_text.replace("-", "") for text in texts_with_ids for uuid_text in _UUID.findall(text)}
-        return set().union(*(self.by[key] for key in keys if key in self.by))
+        return set().union(*(self.prints_by_reference[key] for key in keys if key in self.prints_by_reference))
 
-    def read_messages(self, printed: Collection[str], gone: Collection[str]) -> None:
+    def read_messages(self, prints: Collection[str], deleted_ids: Collection[str]) -> None:
         bodies = MessageText.objects.order_by().values_list("message_id", "body").iterator(chunk_size=500)
-        message_ids = _with_prints(bodies, printed)
+        message_ids = _with_prints(bodies, prints)
         rows = Message.objects.filter(pk__in=among(message_ids)).values_list(
             "pk", "uuid", "session_id", "session__uuid", "turn_id", "turn__uuid"
         )
         for pk, uuid, session, session_uuid, turn, turn_uuid in rows:
-            if uuid.hex in gone:
+            if uuid.hex in deleted_ids:
                 continue
             self.messages += 1
             self._note(
                 message_ids[pk], ("message", pk), uuid, ("session", session), session_uuid, ("turn", turn), turn_uuid
             )
 
-    def read_nodes(self, printed: Collection[str], gone: Collection[str]) -> None:
+    def read_nodes(self, prints: Collection[str], deleted_ids: Collection[str]) -> None:
         """Read memories that rest on something; one without ground counts as a copy."""
         bodies = NodeText.objects.order_by().values_list("node_id", "body").iterator(chunk_size=500)
-        node_ids = _with_prints(bodies, printed)
+        node_ids = _with_prints(bodies, prints)
         quoted = Exists(Evidence.objects.filter(node=OuterRef("pk")))
         concluded = Exists(Filling.objects.filter(parent=OuterRef("pk"), child__isnull=False))
         imported = Q(source=ConceptNode.Source.PERSON) | Q(import_uuid__isnull=False)
         grounded = ConceptNode.objects.filter(quoted | concluded | imported, pk__in=among(node_ids))
         for pk, uuid, session, session_uuid in grounded.values_list("pk", "uuid", "session_id", "session__uuid"):
-            if uuid.hex not in gone:
+            if uuid.hex not in deleted_ids:
                 self._note(node_ids[pk], ("node", pk), uuid, ("session", session), session_uuid)
         for entity, node in Mention.objects.filter(node__in=among(node_ids)).values_list("entity_id", "node_id"):
-            self.by["entity", entity] |= self.by.get(("node", node), set())
+            self.prints_by_reference["entity", entity] |= self.prints_by_reference.get(("node", node), set())
 
-    def _note(self, ids: set[str], *leads: Any) -> None:
-        self.prints |= ids
-        for lead in leads:
-            if lead is not None:
-                self.by[lead.hex if isinstance(lead, UUID) else lead] |= ids
+    def _note(self, prints: set[str], *references: Any) -> None:
+        self.prints |= prints
+        for reference in references:
+            if reference is not None:
+                self.prints_by_reference[reference.hex if isinstance(reference, UUID) else reference] |= prints
 
 
 def is_written_by_people(value: "Value") -> bool:
@@ -104,7 +106,7 @@ def is_written_by_people(value: "Value") -> bool:
     )
 
 
-def _with_prints(bodies: Iterable[tuple[int, str]], printed: Collection[str]) -> dict[int, set[str]]:
-    """The fingerprints in each tokenized body that contains any of `printed`."""
-    hits = ((key, set(receipts.fingerprints_in(body.split())).intersection(printed)) for key, body in bodies)
+def _with_prints(bodies: Iterable[tuple[int, str]], wanted: Collection[str]) -> dict[int, set[str]]:
+    """The fingerprints in each tokenized body that contains any of `wanted`."""
+    hits = ((key, set(receipts.fingerprints_in(body.split())).intersection(wanted)) for key, body in bodies)
     return {key: prints for key, prints in hits if prints}

@@ -25,7 +25,15 @@ from echovessel.web import access_revocation
 from memory.erasure import receipts
 from memory.forgetting import registry
 from memory.forgetting.registry import Rows, among
-from memory.forgetting.types import Choice, Plan, PlanChanged, Target, digest_of, empty_plan, hold
+from memory.forgetting.types import (
+    Choice,
+    Plan,
+    PlanChanged,
+    Target,
+    digest_of,
+    empty_plan,
+    require_no_reply_in_progress,
+)
 from memory.models import Receipt
 from persona.models import Persona
 
@@ -35,7 +43,7 @@ class LastSuperuser(Exception):
 
 
 @dataclass(frozen=True)
-class Whole:
+class DeletionScope:
     """The rows to forget: one persona of an owner, or the owner with all their personas."""
 
     target: Target
@@ -49,37 +57,39 @@ class Whole:
 
 def plan(target: Target, choice: Choice) -> Plan:
     """The plan with counts only: the text of a whole persona or owner is not listed."""
-    whole = _whole(target)
-    return empty_plan([target], choice) if whole is None else _plan(whole, choice)
+    scope = _load_scope(target)
+    return empty_plan([target], choice) if scope is None else _plan(scope, choice)
 
 
 def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
     """Delete everything in one transaction. Raises Busy, PlanChanged and LastSuperuser."""
     (target,) = confirmed.targets
     with transaction.atomic():
-        whole = _whole(target)
-        if whole is None:
+        scope = _load_scope(target)
+        if scope is None:
             raise PlanChanged(empty_plan([target], confirmed.choice))
-        hold(whole.personas)
-        current = _plan(whole, confirmed.choice)
+        require_no_reply_in_progress(scope.personas)
+        current = _plan(scope, confirmed.choice)
         if current.digest != confirmed.digest:
             raise PlanChanged(current)
-        if whole.is_owner and is_last_superuser(whole.owner):
+        if scope.is_owner and is_last_superuser(scope.owner):
             raise LastSuperuser
         # Delete all rows; raises RuntimeError if any is left.
-        for name, rows in _referring(whole).items():
-            rows.update(**_FORGOTTEN.get(name, {name.split(".")[1]: None}))
-        going = _going(whole)
-        with registry.bulk_deletion(going["chat_message"].count() + going["memory_conceptnode"].count()):
-            for rows in going.values():
+        for name, rows in _rows_to_clear(scope).items():
+            rows.update(**_CLEARED_VALUES.get(name, {name.split(".")[1]: None}))
+        rows_to_delete = _rows_to_delete(scope)
+        with registry.bulk_deletion(
+            rows_to_delete["chat_message"].count() + rows_to_delete["memory_conceptnode"].count()
+        ):
+            for rows in rows_to_delete.values():
                 rows._raw_delete(rows.db)
-        for table, rows in going.items():
+        for table, rows in rows_to_delete.items():
             if rows.exists():
                 raise RuntimeError(f"rows of {table} are left")
-        receipt = _receipt(whole, current, by, now)
-        for persona in whole.personas:
+        receipt = _create_receipt(scope, current, by, now)
+        for persona in scope.personas:
             events.publish(persona.uuid, "memory.node.forgotten", persona_ids=[str(persona.uuid)])
-        access_revocation.publish_change(whole.owner.pk)
+        access_revocation.publish_change(scope.owner.pk)
         transaction.on_commit(lambda: receipts.finish(receipt, now))
     return receipt
 
@@ -87,50 +97,54 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
 def is_last_superuser(user: Any) -> bool:
     """Whether others have accounts and none of them is an active superuser. The only user of an installation may delete
     their account: the next start shows a first-run link."""
-    others = User.objects.exclude(pk=user.pk)
-    return bool(user.is_superuser) and others.exists() and not others.filter(is_superuser=True, is_active=True).exists()
+    other_users = User.objects.exclude(pk=user.pk)
+    return (
+        bool(user.is_superuser)
+        and other_users.exists()
+        and not other_users.filter(is_superuser=True, is_active=True).exists()
+    )
 
 
-def _whole(target: Target) -> Whole | None:
+def _load_scope(target: Target) -> DeletionScope | None:
     """The rows to forget; None if they are already gone."""
     if target.kind == "persona":
-        hers = list(Persona.objects.filter(pk=target.key).select_related("owner"))
-        return Whole(target, hers[0].owner, hers) if hers else None
+        personas = list(Persona.objects.filter(pk=target.key).select_related("owner"))
+        return DeletionScope(target, personas[0].owner, personas) if personas else None
     owner = User.objects.filter(pk=target.key).first()
-    return Whole(target, owner, list(Persona.objects.filter(owner=owner))) if owner else None
+    return DeletionScope(target, owner, list(Persona.objects.filter(owner=owner))) if owner else None
 
 
-def _plan(whole: Whole, choice: Choice) -> Plan:
-    counts = {name: rows.count() for name, rows in {**_going(whole), **_referring(whole)}.items()}
-    keys = {"personas": sorted(persona.pk for persona in whole.personas)}
+def _plan(scope: DeletionScope, choice: Choice) -> Plan:
+    counts = {name: rows.count() for name, rows in {**_rows_to_delete(scope), **_rows_to_clear(scope)}.items()}
+    keys = {"personas": sorted(persona.pk for persona in scope.personas)}
     return Plan(
-        persona=None if whole.is_owner else whole.personas[0],
-        owner=whole.owner,
-        targets=(whole.target,),
+        persona=None if scope.is_owner else scope.personas[0],
+        owner=scope.owner,
+        targets=(scope.target,),
         choice=choice,
-        going=(),
+        deleted=(),
         staying=(),
         withheld=(),
         erased=(),
-        elsewhere=(),
+        untouched=(),
         mentioned=(),
         counts={name: count for name, count in sorted(counts.items()) if count},
-        digest=digest_of([whole.target], choice, keys),
+        digest=digest_of([scope.target], choice, keys),
     )
 
 
 # --- rows to delete, in order ---------------------------------------------------------------------------------------
-def _going(whole: Whole) -> dict[str, Rows]:
+def _rows_to_delete(scope: DeletionScope) -> dict[str, Rows]:
     """The rows by table: those of the personas; with an account also rows that refer to it, and its sign-ins."""
-    personas = whole.personas
+    personas = scope.personas
     rows: dict[str, Rows] = {
         OutboxEvent._meta.db_table: OutboxEvent.objects.filter(stream__in=among(persona.uuid for persona in personas)),
         Task._meta.db_table: Task.objects.filter(success=False),  # a traceback may quote anybody
         **registry.rows_of(Persona, [persona.pk for persona in personas]),
     }
-    if not whole.is_owner:
+    if not scope.is_owner:
         return rows
-    owner = whole.owner
+    owner = scope.owner
     for model in text_columns.models_with(OnForget.ACCOUNTS):
         if model is not User and "username" in {column.name for column in model._meta.local_fields}:
             rows[model._meta.db_table] = model._default_manager.filter(username=owner.get_username())
@@ -139,43 +153,43 @@ def _going(whole: Whole) -> dict[str, Rows]:
     rows[Login._meta.db_table] = Login.objects.filter(
         pk__in=[login.pk for login in logins if login.get_decoded().get("_auth_user_id") == str(owner.pk)]
     )
-    return rows | registry.rows_of(User, [owner.pk], but=frozenset([Persona]))
+    return rows | registry.rows_of(User, [owner.pk], excluded=frozenset([Persona]))
 
 
 # --- rows that stay and lose a reference ----------------------------------------------------------------------------
-def _referring(whole: Whole) -> dict[str, Rows]:
+def _rows_to_clear(scope: DeletionScope) -> dict[str, Rows]:
     """Rows that stay and refer to deleted ones, by table and column; and the admin's log entries about these."""
-    referring = registry.rows_that_lose(Persona, [persona.pk for persona in whole.personas])
-    if whole.is_owner:
-        referring |= registry.rows_that_lose(User, [whole.owner.pk])
+    rows_to_clear = registry.rows_to_set_null(Persona, [persona.pk for persona in scope.personas])
+    if scope.is_owner:
+        rows_to_clear |= registry.rows_to_set_null(User, [scope.owner.pk])
     else:
-        uuids = among(persona.uuid for persona in whole.personas)
-        referring["llm_llmcall.persona_uuid"] = LLMCall.objects.filter(persona_uuid__in=uuids)
-    about = Q(pk__in=[])
-    for rows in _going(whole).values():
+        uuids = among(persona.uuid for persona in scope.personas)
+        rows_to_clear["llm_llmcall.persona_uuid"] = LLMCall.objects.filter(persona_uuid__in=uuids)
+    is_about_deleted = Q(pk__in=[])
+    for rows in _rows_to_delete(scope).values():
         ids = rows.order_by().annotate(as_text=Cast("pk", TextField())).values("as_text")
-        about |= Q(content_type__in=registry.content_types(rows.model._meta.db_table), object_id__in=ids)
-    entries = LogEntry.objects.exclude(user=whole.owner) if whole.is_owner else LogEntry.objects.all()
-    return referring | {
-        "django_admin_log.object_repr": entries.filter(about).exclude(object_repr="", change_message="")
+        is_about_deleted |= Q(content_type__in=registry.content_types(rows.model._meta.db_table), object_id__in=ids)
+    entries = LogEntry.objects.exclude(user=scope.owner) if scope.is_owner else LogEntry.objects.all()
+    return rows_to_clear | {
+        "django_admin_log.object_repr": entries.filter(is_about_deleted).exclude(object_repr="", change_message="")
     }
 
 
-_FORGOTTEN: Mapping[str, Mapping[str, Any]] = {
+_CLEARED_VALUES: Mapping[str, Mapping[str, Any]] = {
     "llm_llmcall.persona_uuid": {"persona_uuid": None, "session_uuid": None, "turn_uuid": None},
     "django_admin_log.object_repr": {"object_repr": "", "change_message": ""},
 }
 
 
-def _receipt(whole: Whole, plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
-    uuids = [str(persona.uuid) for persona in whole.personas]
-    is_gone = by is None or (whole.is_owner and by.pk == whole.owner.pk)
+def _create_receipt(scope: DeletionScope, plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
+    uuids = [str(persona.uuid) for persona in scope.personas]
+    is_account_deleted = by is None or (scope.is_owner and by.pk == scope.owner.pk)
     return Receipt.objects.create(
-        persona_uuid=None if whole.is_owner else whole.personas[0].uuid,
-        owner_id=whole.target.key if whole.is_owner else whole.owner.pk,
-        targets=[[whole.target.kind, str(whole.target.key) if whole.is_owner else uuids[0]]],
+        persona_uuid=None if scope.is_owner else scope.personas[0].uuid,
+        owner_id=scope.target.key if scope.is_owner else scope.owner.pk,
+        targets=[[scope.target.kind, str(scope.target.key) if scope.is_owner else uuids[0]]],
         counts=dict(plan.counts),
         erased={"persona": uuids} if uuids else {},
-        by_id=None if is_gone or by is None else by.pk,
+        by_id=None if is_account_deleted or by is None else by.pk,
         at=now,
     )

@@ -22,7 +22,7 @@ from memory.curation.restatements import (
 )
 from memory.forgetting import people
 from memory.forgetting.closure import decide
-from memory.forgetting.collect import Closure, ClosureReader, Consequences, consequences_of, names_that_go
+from memory.forgetting.collect import Closure, ClosureReader, Consequences, consequences_of, deleted_names
 from memory.forgetting.copies import work_of
 from memory.forgetting.registry import Work, among
 from memory.forgetting.types import (
@@ -30,13 +30,13 @@ from memory.forgetting.types import (
     Affected,
     Choice,
     MentionMode,
-    NothingThere,
     Plan,
     Target,
-    are_people,
+    TargetsMissing,
     digest_of,
     empty_plan,
-    whose,
+    is_persona_or_owner,
+    persona_and_ids,
 )
 from memory.models import ConceptNode, Entity, ImportJob
 from persona.models import CoreBlock
@@ -76,23 +76,23 @@ def plan(targets: Sequence[Target], choice: Choice = CASCADE) -> Plan:
     The targets belong to one persona, or are one persona or one owner; else ValueError. The plan of targets that are
     gone is empty.
     """
-    if are_people(targets):
+    if is_persona_or_owner(targets):
         return people.plan(targets[0], choice)
     try:
         return survey(targets, choice).plan
-    except NothingThere:
+    except TargetsMissing:
         return empty_plan(targets, choice)
 
 
 def survey(targets: Sequence[Target], choice: Choice) -> Survey:
     """The plan for rows of one persona, with the rows behind it."""
-    persona, ids = whose(targets)
-    reading = ClosureReader(persona, targets, choice)
-    closure, mentions = reading.closure, dict[int, Mention]()
+    persona, ids = persona_and_ids(targets)
+    reader = ClosureReader(persona, targets, choice)
+    closure, mentions = reader.closure, dict[int, Mention]()
     consequences = consequences_of(closure)
     for _round in range(MAX_ROUNDS):
         mentions = also_mentioned(closure, consequences) | mentions
-        if not reading.set_mention_modes(
+        if not reader.set_mention_modes(
             {pk: choice.mode_of(pk, mention.suggested) for pk, mention in mentions.items()}
         ):
             break
@@ -101,9 +101,10 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
     decision = closure.decision
     withheld = (closure.messages[pk] for pk in decision.withheld if pk in closure.messages)
     sections = {
-        "going": tuple(_going(closure, consequences)),
+        "deleted": tuple(_deleted_rows(closure, consequences)),
         "staying": tuple(
-            _memory(closure.nodes[pk], why, may_stay=pk in choice.staying) for pk, why in decision.staying.items()
+            _affected_memory(closure.nodes[pk], why, may_stay=pk in choice.staying)
+            for pk, why in decision.staying.items()
         ),
         "withheld": tuple(
             Affected("message", message.pk, message.uuid, message.content, decision.withheld[message.pk])
@@ -119,8 +120,8 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
         targets=tuple(targets),
         choice=choice,
         **sections,
-        erased=tuple(_erased(closure, consequences, work)),
-        elsewhere=tuple(_list_untouched(closure, consequences, work)),
+        erased=tuple(_cleared_texts(closure, consequences, work)),
+        untouched=tuple(_list_untouched(closure, consequences, work)),
         mentioned=tuple(_mentioned(closure, mentions.values())),
         counts=work.counts(),
         digest=digest_of(targets, choice, keys),
@@ -142,7 +143,7 @@ def also_mentioned(closure: Closure, consequences: Consequences) -> dict[int, Me
     if not closure.choice.block_reimport:
         return {}  # an import is reverted: only its own rows are deleted
     suggested: MentionMode = closure.choice.messages
-    names, texts = names_that_go(closure, consequences), sorted(distinctive_texts(closure))
+    names, texts = deleted_names(closure, consequences), sorted(distinctive_texts(closure))
     hits = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(text) for text in [*names, *texts]])
     with_name, with_text = ({pk for keys in part for pk in keys} for part in (hits[: len(names)], hits[len(names) :]))
     settled = {*closure.decision.messages, *closure.decision.withheld} - closure.request.mentions.keys()
@@ -156,9 +157,9 @@ def also_mentioned(closure: Closure, consequences: Consequences) -> dict[int, Me
         for message in messages
         if message.pk in with_name and any(is_named(name, message.content) for name in names)
     ]
-    goes_along = len(named_messages) <= MAX_SUGGESTED and not closure.runs
+    is_suggested = len(named_messages) <= MAX_SUGGESTED and not closure.runs
     mentions = {
-        message.pk: Mention(message, "names_it", suggested if goes_along else "leave") for message in named_messages
+        message.pk: Mention(message, "names_it", suggested if is_suggested else "leave") for message in named_messages
     }
     with_rare = [message for message in messages if message.pk in rare]
     for message in with_rare:
@@ -180,13 +181,13 @@ def _with_rare_words(closure: Closure, settled: set[int]) -> dict[int, str]:
         return {}
     limit = knobs.rare_word_messages()
     hits = search.find_by_terms(closure.persona.pk, tokens, limit * 10 + len(settled))
-    within = {pk for ids in hits.values() for pk in ids.tolist()} - settled
-    sessions = dict(Message.objects.filter(pk__in=among(within)).values_list("pk", "session_id"))
+    message_ids = {pk for ids in hits.values() for pk in ids.tolist()} - settled
+    sessions = dict(Message.objects.filter(pk__in=among(message_ids)).values_list("pk", "session_id"))
     rare: dict[int, str] = {}
     for token, ids in hits.items():
         keys = [pk for pk in ids.tolist() if pk in sessions]
-        count_elsewhere = sum(sessions[pk] not in closure.source_sessions for pk in keys)
-        if count_elsewhere <= limit and len(keys) <= limit * 10:
+        unrelated_count = sum(sessions[pk] not in closure.source_sessions for pk in keys)
+        if unrelated_count <= limit and len(keys) <= limit * 10:
             rare |= {pk: max(token, rare.get(pk, ""), key=is_telling_alone) for pk in keys}
     return rare
 
@@ -198,7 +199,7 @@ def telling_words(closure: Closure) -> set[str]:
     messages = [
         closure.messages[pk]
         for pk, why in closure.decision.messages.items()
-        if pk in closure.messages and why in _CHOSEN
+        if pk in closure.messages and why in _CHOSEN_REASONS
     ]
     owners = [Statement([message.content], names) for message in messages if message.role != Message.Role.PERSONA]
     statements = [*closure.statements_of(memories, names), *owners]
@@ -208,7 +209,7 @@ def telling_words(closure: Closure) -> set[str]:
     return tokens if len(tokens) <= MAX_RARE_WORDS else {token for token in tokens if is_telling_alone(token)}
 
 
-_CHOSEN = {"chosen", "in_chosen"}
+_CHOSEN_REASONS = {"chosen", "in_chosen"}
 
 
 def distinctive_texts(closure: Closure) -> set[str]:
@@ -223,13 +224,13 @@ def distinctive_texts(closure: Closure) -> set[str]:
 
 
 # --- the sections of a plan -----------------------------------------------------------------------------------------
-def _going(closure: Closure, consequences: Consequences) -> Iterable[Affected]:
+def _deleted_rows(closure: Closure, consequences: Consequences) -> Iterable[Affected]:
     # Memories that would stay with "orphan".
-    spared = Choice("orphan", closure.choice.messages, block_reimport=closure.choice.block_reimport)
-    would_go = decide(closure.graph(), closure.request, spared).memories
-    may_stay = {pk for pk in closure.decision.memories if pk not in would_go}
+    sparing_choice = Choice("orphan", closure.choice.messages, block_reimport=closure.choice.block_reimport)
+    deleted_if_spared = decide(closure.graph(), closure.request, sparing_choice).memories
+    may_stay = {pk for pk in closure.decision.memories if pk not in deleted_if_spared}
     for pk, why in closure.decision.memories.items():
-        yield _memory(closure.nodes[pk], why, may_stay=pk in may_stay)
+        yield _affected_memory(closure.nodes[pk], why, may_stay=pk in may_stay)
     for pk, why in closure.decision.messages.items():
         if message := closure.messages.get(pk):
             is_request = why == "chosen" and message.role == Message.Role.USER and asks_to_forget(message.content)
@@ -237,8 +238,8 @@ def _going(closure: Closure, consequences: Consequences) -> Iterable[Affected]:
     for pk, why in consequences.sessions.items():
         session = consequences.touched[pk]
         began = session.started_at.astimezone(closure.persona.zone)
-        words = f"{date_format(began, 'DATETIME_FORMAT')} {session.summary}".strip()
-        yield Affected("session", pk, session.uuid, words, why)
+        title = f"{date_format(began, 'DATETIME_FORMAT')} {session.summary}".strip()
+        yield Affected("session", pk, session.uuid, title, why)
     for pk, entity in consequences.entities.items():
         why = "chosen" if pk in consequences.chosen_entities else "unmentioned"
         yield Affected("entity", pk, entity.uuid, entity.canonical_name, why)
@@ -247,11 +248,11 @@ def _going(closure: Closure, consequences: Consequences) -> Iterable[Affected]:
             yield Affected("alias", pk, None, alias.text, "name_gone")
 
 
-def _memory(node: ConceptNode, why: str, *, may_stay: bool = False) -> Affected:
+def _affected_memory(node: ConceptNode, why: str, *, may_stay: bool = False) -> Affected:
     return Affected(node.kind, node.pk, node.uuid, node.description, why, may_stay)
 
 
-def _erased(closure: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
+def _cleared_texts(closure: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
     for pk, session in consequences.summarised.items():
         yield Affected("summary", pk, session.uuid, session.summary, "written_from")
     for pk, entity in consequences.described.items():
@@ -289,14 +290,14 @@ def _list_untouched(closure: Closure, consequences: Consequences, work: Work) ->
     still to be read."""
     newer = {closure.nodes[pk].superseded_by_id for pk in closure.decision.memories} - closure.decision.memories.keys()
     for node in ConceptNode.objects.filter(pk__in=among(pk for pk in newer if pk is not None)):
-        yield _memory(node, "later")
+        yield _affected_memory(node, "later")
     for pk, entity in consequences.by_people.items():
         yield Affected("description", pk, entity.uuid, entity.description, "written_by_people")
     statements = closure.statements_of(
         closure.decision.content_matches if closure.choice.block_reimport else closure.decision.memories,
         names_of(closure.persona),
     )
-    names = names_that_go(closure, consequences)
+    names = deleted_names(closure, consequences)
     described_by_people = Entity.objects.filter(persona=closure.persona, described_by=Entity.DescribedBy.PERSON)
     for entity in (
         described_by_people.exclude(pk__in=among([*consequences.by_people, *consequences.entities])) if names else ()
@@ -309,8 +310,8 @@ def _list_untouched(closure: Closure, consequences: Consequences, work: Work) ->
             yield Affected("core_block", block.pk, None, block.content, "written_by_people")
     if not closure.choice.block_reimport:
         return  # an import is reverted: other files are still read
-    on_their_way = ImportJob.objects.filter(persona=closure.persona, file_is_here=True).exclude(
+    unread_files = ImportJob.objects.filter(persona=closure.persona, file_is_here=True).exclude(
         status__in=ImportJob.OVER
     )
-    for job in on_their_way.exclude(pk__in=among(work.deletes.get("memory_importjob", ()))):
+    for job in unread_files.exclude(pk__in=among(work.deletes.get("memory_importjob", ()))):
         yield Affected("import", job.pk, job.uuid, job.file_name, "on_its_way")

@@ -33,8 +33,8 @@ Rows = QuerySet[Any]
 # An edge that loses its child may stay, as an orphan; a question is deleted with any of its grounds.
 # `memory.forgetting.copies` decides on both.
 _DECIDED_ELSEWHERE = {"memory_filling.child_id", "memory_questionground.node_id"}
-FEW = 6
-MANY = 5_000
+MAX_IDS_AS_TEXT = 6
+MIN_BULK_ROWS = 5_000
 
 
 # --- the work -------------------------------------------------------------------------------------------------------
@@ -59,10 +59,10 @@ class Work:
     def add_dependents(self) -> None:
         """Add the dependents of deleted rows by foreign keys: rows that cascade, and columns to set null unless another
         value was decided on."""
-        fresh = {table: set(keys) for table, keys in self.deletes.items() if keys}
+        added = {table: set(keys) for table, keys in self.deletes.items() if keys}
         nulled: dict[str, set[Key]] = {}
-        while fresh:
-            referring = _rows_referring(fresh)
+        while added:
+            referring = _rows_referring(added)
             dependents: dict[str, set[Key]] = {}
             for (model, column), keys in referring.items():
                 table = model._meta.db_table
@@ -70,8 +70,8 @@ class Work:
                     nulled.setdefault(f"{table}.{column.column}", set()).update(keys)
                 else:
                     dependents.setdefault(table, set()).update(keys.difference(self.deletes.get(table, ())))
-            fresh = {table: keys for table, keys in dependents.items() if keys}
-            for table, keys in fresh.items():
+            added = {table: keys for table, keys in dependents.items() if keys}
+            for table, keys in added.items():
                 self.delete(table, keys)
         for name, keys in nulled.items():
             decided = self.overwrites.get(name, {}).keys()
@@ -79,7 +79,7 @@ class Work:
                 self.overwrite(name, dict.fromkeys(sorted(staying)))
 
 
-def do(work: Work) -> None:
+def execute(work: Work) -> None:
     """Rewrite and delete; raises RuntimeError if anything is left, so that a bug cannot leave a half-forgotten state.
 
     Dependents are deleted before the rows they refer to, so that no trigger deletes rows that were not listed.
@@ -88,7 +88,7 @@ def do(work: Work) -> None:
         if not values:
             continue
         table, column = name.split(".")
-        field = next(item for item in of_table(table)._meta.local_fields if item.column == column)
+        field = next(item for item in model_of(table)._meta.local_fields if item.column == column)
         rows = [(field.get_db_prep_save(value, connection), key) for key, value in values.items()]
         with connection.cursor() as cursor:
             cursor.executemany(
@@ -100,9 +100,9 @@ def do(work: Work) -> None:
         if keys := work.deletes.get(model._meta.db_table):
             delete(model._meta.db_table, keys)
     deleted = {table: keys for table, keys in work.deletes.items() if keys}
-    left_of = select_keys([(table, _key_of(table), keys) for table, keys in deleted.items()])
-    for table, rows_left in zip(deleted, left_of, strict=True):
-        if rows_left:
+    remaining_by_table = select_keys([(table, _key_of(table), keys) for table, keys in deleted.items()])
+    for table, remaining in zip(deleted, remaining_by_table, strict=True):
+        if remaining:
             raise RuntimeError(f"rows of {table} are left")
 
 
@@ -114,7 +114,7 @@ def bulk_deletion(rows: int) -> Iterator[None]:
     indexes mark the words instead and are merged afterwards, which leaves nothing of the marked words: 0.04 ms per
     message, plus 1 s for every 100,000 remaining messages (2026-11-21, 2 cores).
     """
-    if rows < MANY:
+    if rows < MIN_BULK_ROWS:
         yield
         return
     _configure_indexes("rank", "'secure-delete', 0")
@@ -123,18 +123,18 @@ def bulk_deletion(rows: int) -> Iterator[None]:
     _configure_indexes("rank", "'secure-delete', 1")
 
 
-def _configure_indexes(column: str, what: str) -> None:
+def _configure_indexes(column: str, values: str) -> None:
     columns = f", {column}" if column else ""
     with connection.cursor() as cursor:
         for index in (search.INDEX, search.SUBSTRINGS, vectors.TEXT, vectors.SUBSTRINGS):
-            cursor.execute(f"INSERT INTO {index.name}({index.name}{columns}) VALUES ({what})")
+            cursor.execute(f"INSERT INTO {index.name}({index.name}{columns}) VALUES ({values})")
 
 
 # --- ownership ------------------------------------------------------------------------------------------------------
-def rows_of(root: Model, keys: Collection[int], but: frozenset[Model] = frozenset()) -> dict[str, Rows]:
+def rows_of(root: Model, keys: Collection[int], excluded: frozenset[Model] = frozenset()) -> dict[str, Rows]:
     """All rows that cascade from these rows of `root`, by table, in the order of deletion; paths through the models of
-    `but` are not followed."""
-    paths = _paths(root, but)
+    `excluded` are not followed."""
+    paths = _paths(root, excluded)
     return {
         model._meta.db_table: model._default_manager.filter(**{f"{paths[model]}__in": among(keys)})
         for model in deletion_order()
@@ -148,7 +148,7 @@ def rows_of_persona(model: Model, persona: Persona) -> Rows:
     return model._default_manager.filter(**{path: persona.pk}) if path else model._default_manager.all()
 
 
-def rows_that_lose(root: Model, keys: Collection[int]) -> dict[str, Rows]:
+def rows_to_set_null(root: Model, keys: Collection[int]) -> dict[str, Rows]:
     """The rows that outlive these rows of `root`, by table and column of the reference."""
     return {
         f"{model._meta.db_table}.{column.column}": model._default_manager.filter(**{f"{column.name}__in": among(keys)})
@@ -173,7 +173,7 @@ def matching(persona: Persona, matches: Callable[[TextColumn, str], bool]) -> de
 
 
 @cache
-def _paths(root: Model, but: frozenset[Model]) -> Mapping[Model, str]:
+def _paths(root: Model, excluded: frozenset[Model]) -> Mapping[Model, str]:
     """By model, the shortest lookup to `root` over foreign keys that cascade."""
     paths: dict[Model, str] = {root: "pk"}
     ring: list[Model] = [root]
@@ -181,7 +181,7 @@ def _paths(root: Model, but: frozenset[Model]) -> Mapping[Model, str]:
         path_by_model: dict[Model, str] = {}
         for parent in ring:
             for model, column in _referring(parent, models.CASCADE):
-                if model not in paths and model not in but:
+                if model not in paths and model not in excluded:
                     path = column.name if parent is root else f"{column.name}__{paths[parent]}"
                     path_by_model.setdefault(model, path)
         paths |= path_by_model
@@ -190,13 +190,13 @@ def _paths(root: Model, but: frozenset[Model]) -> Mapping[Model, str]:
 
 
 @cache
-def _referring(to: Model, on_delete: Any) -> tuple[tuple[Model, Any], ...]:
-    """The models and columns that refer to `to` with this `on_delete`."""
+def _referring(target: Model, on_delete: Any) -> tuple[tuple[Model, Any], ...]:
+    """The models and columns that refer to `target` with this `on_delete`."""
     return tuple(
         (model, column)
         for model in text_columns.all_models()
         for column in model._meta.local_fields
-        if column.remote_field and column.related_model is to and column.remote_field.on_delete is on_delete
+        if column.remote_field and column.related_model is target and column.remote_field.on_delete is on_delete
     )
 
 
@@ -206,13 +206,13 @@ def _rows_referring(deleted: Mapping[str, Collection[Key]]) -> dict[tuple[Model,
         (model, column, keys)
         for table, keys in deleted.items()
         for on_delete in (models.CASCADE, models.SET_NULL)
-        for model, column in _referring(of_table(table), on_delete)
+        for model, column in _referring(model_of(table), on_delete)
         if f"{model._meta.db_table}.{column.column}" not in _DECIDED_ELSEWHERE
     ]
     keys_by_column = select_keys([(model._meta.db_table, column.column, keys) for model, column, keys in columns])
     rows: dict[tuple[Model, Any], set[Key]] = {}
-    for (model, column, _keys), of_column in zip(columns, keys_by_column, strict=True):
-        rows.setdefault((model, column), set()).update(of_column)
+    for (model, column, _keys), column_keys in zip(columns, keys_by_column, strict=True):
+        rows.setdefault((model, column), set()).update(column_keys)
     return rows
 
 
@@ -227,7 +227,9 @@ def select_keys(references: Sequence[tuple[str, str, Collection[Key]]]) -> list[
     key_lists: list[list[Key]] = [[] for _select in selects]
     if selects:
         with connection.cursor() as cursor:
-            cursor.execute(" UNION ALL ".join(selects), [_listed(values) for _table, _column, values in references])
+            cursor.execute(
+                " UNION ALL ".join(selects), [_keys_as_json(values) for _table, _column, values in references]
+            )
             for number, key in cursor.fetchall():
                 key_lists[number].append(key)
     return key_lists
@@ -249,7 +251,7 @@ def among(keys: Iterable[Key | UUID]) -> Any:
     """A condition value: `filter(pk__in=among(keys))`. One parameter for any number of keys. Without keys it is an
     empty list, for which Django runs no statement: 60 of the 175 of a usual plan."""
     key_list = list(keys)
-    return RawSQL("SELECT value FROM json_each(%s)", [_listed(key_list)]) if key_list else []
+    return RawSQL("SELECT value FROM json_each(%s)", [_keys_as_json(key_list)]) if key_list else []
 
 
 def naming(column: str, ids: Collection[str]) -> RawSQL:
@@ -258,20 +260,24 @@ def naming(column: str, ids: Collection[str]) -> RawSQL:
     A few are searched as text: a plan among 10,000 turns with x-rays of 22 KB took 1.0 s of CPU this way, and 2.7 s
     with each x-ray parsed, which costs the same for any number of UUIDs (2026-11-21).
     """
-    anywhere = f"SELECT 1 FROM json_tree({column}) AS said WHERE said.atom IN (SELECT value FROM json_each(%s))"
-    statement = f"SELECT 1 FROM json_each(%s) AS wanted WHERE instr({column}, wanted.value)"
-    return RawSQL(f"EXISTS ({statement if len(ids) <= FEW else anywhere})", [_listed(ids)], output_field=BooleanField())
+    parsed = f"SELECT 1 FROM json_tree({column}) AS said WHERE said.atom IN (SELECT value FROM json_each(%s))"
+    as_text = f"SELECT 1 FROM json_each(%s) AS wanted WHERE instr({column}, wanted.value)"
+    return RawSQL(
+        f"EXISTS ({as_text if len(ids) <= MAX_IDS_AS_TEXT else parsed})",
+        [_keys_as_json(ids)],
+        output_field=BooleanField(),
+    )
 
 
 def read_keys(rows: Mapping[str, QuerySet[Any, Any]]) -> dict[str, list[Any]]:
     """The keys of each query set, by name, in one statement: `read_keys({"turns": Turn.objects.values("pk"), …})`."""
     selects: list[str] = []
     parameters: list[Any] = []
-    for name, of_name in rows.items():
+    for name, queryset in rows.items():
         with suppress(EmptyResultSet):  # nothing can match
-            sql, its_parameters = of_name.order_by().query.sql_with_params()
+            sql, values = queryset.order_by().query.sql_with_params()
             selects.append(f"SELECT %s, * FROM ({sql})")
-            parameters += [name, *its_parameters]
+            parameters += [name, *values]
     keys: dict[str, list[Any]] = {name: [] for name in rows}
     if selects:
         with connection.cursor() as cursor:
@@ -282,7 +288,7 @@ def read_keys(rows: Mapping[str, QuerySet[Any, Any]]) -> dict[str, list[Any]]:
 
 
 @cache
-def of_table(table: str) -> Model:
+def model_of(table: str) -> Model:
     """The model that a table belongs to."""
     return next(model for model in text_columns.all_models() if model._meta.db_table == table)
 
@@ -296,11 +302,11 @@ def content_types(table: str) -> list[int]:
 def delete(table: str, keys: Collection[Key]) -> None:
     key = f"{_quoted(_key_of(table))} IN (SELECT value FROM json_each(%s))"
     with connection.cursor() as cursor:
-        cursor.execute(f"DELETE FROM {_quoted(table)} WHERE {key}", [_listed(keys)])
+        cursor.execute(f"DELETE FROM {_quoted(table)} WHERE {key}", [_keys_as_json(keys)])
 
 
 def _key_of(table: str) -> str:
-    key = of_table(table)._meta.pk
+    key = model_of(table)._meta.pk
     assert key is not None and key.column is not None  # noqa: PT018
     return key.column
 
@@ -309,6 +315,6 @@ def _quoted(name: str) -> str:
     return connection.ops.quote_name(name)
 
 
-def _listed(keys: Iterable[Key | UUID]) -> str:
+def _keys_as_json(keys: Iterable[Key | UUID]) -> str:
     """The keys as the database stores them: a UUID in hex."""
     return json.dumps([key.hex if isinstance(key, UUID) else key for key in keys])

@@ -35,17 +35,17 @@ from persona.models import Persona
 # Entry points for restores, by the setting FORGET_REPLAY.
 __all__ = ["check", "read_log", "replay", "settle"]
 
-LEAST = Choice("orphan", "withhold")
+LEAST_CHOICE = Choice("orphan", "withhold")
 LEAST_REVERT = Choice("orphan", "withhold", block_reimport=False)
-AT_ONCE = 500
-_KEPT = ("uuid", "persona_uuid", "owner_id", "targets", "choice", "counts", "erased", "prints", "by_id", "at")
+BATCH_SIZE = 500
+_RECEIPT_FIELDS = ("uuid", "persona_uuid", "owner_id", "targets", "choice", "counts", "erased", "prints", "by_id", "at")
 
 
 def read_log() -> ForgetLog:
     """The log of the database that is open now. Raises DatabaseError for one of another version."""
     rows = Tombstone.objects.values("persona__uuid", "kind", "digest", "key_id")
     return ForgetLog(
-        receipts=list(Receipt.objects.order_by("id").values(*_KEPT)),
+        receipts=list(Receipt.objects.order_by("id").values(*_RECEIPT_FIELDS)),
         tombstones=list(rows.order_by("id")),
         withheld=frozenset(Message.objects.filter(withheld=True).values_list("uuid", flat=True)),
         key_id=tombstones.key_id(),
@@ -56,34 +56,38 @@ def replay(log: ForgetLog, now: datetime) -> Replayed:
     """Apply the log to the database that is open now, completely or not at all, and erase the bytes. No other process
     may have it open."""
     result = Replayed()
-    is_ours = log.key_id == tombstones.key_id()
+    has_our_key = log.key_id == tombstones.key_id()
     with transaction.atomic():
-        missing = _add_receipts(log, is_ours=is_ours)
+        missing = _add_receipts(log, has_our_key=has_our_key)
         result.receipts = len(missing)
         # Personas by id; accounts by key, which identifies the same account only if both are states of one
         # installation.
-        gone = [uuid for receipt in missing for uuid in receipt.erased.get("persona", ())]
-        for key in Persona.objects.filter(uuid__in=among(map(UUID, gone))).values_list("pk", flat=True):
-            _forget_one(Target("persona", key), result, now)
+        deleted_uuids = [uuid for receipt in missing for uuid in receipt.erased.get("persona", ())]
+        for key in Persona.objects.filter(uuid__in=among(map(UUID, deleted_uuids))).values_list("pk", flat=True):
+            _forget_target(Target("persona", key), result, now)
         owner_receipts = [receipt for receipt in missing if receipt.targets and receipt.targets[0][0] == "owner"]
-        for receipt in owner_receipts if is_ours else ():
+        for receipt in owner_receipts if has_our_key else ():
             for key in User.objects.filter(pk=receipt.owner_id, date_joined__lte=receipt.at).values_list(
                 "pk", flat=True
             ):
-                _forget_one(Target("owner", key), result, now)
+                _forget_target(Target("owner", key), result, now)
         reverted = [receipt for receipt in missing if receipt.is_reverted]
         forgotten = [receipt for receipt in missing if not receipt.is_reverted]
-        _forget_all(_targets(forgotten, first=True), LEAST, result, now)
-        _forget_all(_targets(forgotten, first=False), LEAST, result, now)
+        _forget_all(_targets(forgotten, first=True), LEAST_CHOICE, result, now)
+        _forget_all(_targets(forgotten, first=False), LEAST_CHOICE, result, now)
         _forget_all(_targets(reverted, first=True), LEAST_REVERT, result, now)
         result.withheld = Message.objects.filter(uuid__in=among(log.withheld), withheld=False).update(withheld=True)
         # Imports cancelled since are cancelled again; the job of every minute removes what nobody has read.
-        stopped = [UUID(uuid) for receipt in missing for kind, uuid in receipt.targets if kind == CANCELLED_IMPORT]
-        going_on = ImportJob.objects.filter(uuid__in=among(stopped)).exclude(status=ImportJob.Status.CANCELLED)
-        going_on.update(status=ImportJob.Status.CANCELLED, finished_at=None, holder="", lease_until=None)
+        cancelled_uuids = [
+            UUID(uuid) for receipt in missing for kind, uuid in receipt.targets if kind == CANCELLED_IMPORT
+        ]
+        jobs_to_cancel = ImportJob.objects.filter(uuid__in=among(cancelled_uuids)).exclude(
+            status=ImportJob.Status.CANCELLED
+        )
+        jobs_to_cancel.update(status=ImportJob.Status.CANCELLED, finished_at=None, holder="", lease_until=None)
         _restore_tombstones(log, result)
     receipts.finish_pending(now)
-    result.left = verify.prove(missing).hits
+    result.hits = verify.prove(missing).hits
     return result
 
 
@@ -94,17 +98,17 @@ def settle(now: datetime) -> None:
     turns.abandon(now)
     for session in Session.objects.filter(off_the_record=True).select_related("persona"):
         with transaction.atomic():
-            gone = off_the_record.erase(session)
-            receipts.note_erasure(session.persona, "off_record", gone, now)
+            counts = off_the_record.erase(session)
+            receipts.note_erasure(session.persona, "off_record", counts, now)
     receipts.finish_pending(now)
 
 
 # --- receipts -------------------------------------------------------------------------------------------------------
-def _add_receipts(log: ForgetLog, *, is_ours: bool) -> list[Receipt]:
+def _add_receipts(log: ForgetLog, *, has_our_key: bool) -> list[Receipt]:
     """Store the receipts that are missing here; with `by_id` if keys identify the same users."""
     known_receipts = set(Receipt.objects.values_list("uuid", flat=True))
     personas = dict(Persona.objects.values_list("uuid", "pk"))
-    users = set(User.objects.values_list("pk", flat=True)) if is_ours else set()
+    users = set(User.objects.values_list("pk", flat=True)) if has_our_key else set()
     return Receipt.objects.bulk_create(
         Receipt(
             **{
@@ -118,17 +122,17 @@ def _add_receipts(log: ForgetLog, *, is_ours: bool) -> list[Receipt]:
     )
 
 
-def _forget_one(target: Target, result: Replayed, now: datetime) -> None:
+def _forget_target(target: Target, result: Replayed, now: datetime) -> None:
     try:
         receipt = people.forget(planning.plan([target]), None, now)
     except people.LastSuperuser:
         result.accounts.append(target.key)
     else:
-        result.rows.update(_rows(receipt))
+        result.rows.update(_deleted_rows(receipt))
 
 
 # --- what a persona has ---------------------------------------------------------------------------------------------
-_ERASED: Sequence[Kind] = ("message", "session", "node")
+_DELETED_KINDS: Sequence[Kind] = ("message", "session", "node")
 
 
 def _targets(receipts: Iterable[Receipt], *, first: bool) -> dict[int, list[Target]]:
@@ -136,7 +140,7 @@ def _targets(receipts: Iterable[Receipt], *, first: bool) -> dict[int, list[Targ
     then, once these are gone, the remaining entities."""
     wanted_targets: dict[Kind, set[UUID]] = defaultdict(set)
     for receipt in receipts:
-        for kind in _ERASED if first else ("entity", *_ERASED):
+        for kind in _DELETED_KINDS if first else ("entity", *_DELETED_KINDS):
             wanted_targets[kind].update(map(UUID, receipt.erased.get(kind, ())))
         for kind, uuid in receipt.targets if first else ():
             if kind in ("entity", "import") and uuid:
@@ -150,20 +154,20 @@ def _targets(receipts: Iterable[Receipt], *, first: bool) -> dict[int, list[Targ
 
 
 def _forget_all(targets: Mapping[int, list[Target]], choice: Choice, result: Replayed, now: datetime) -> None:
-    for uuids in targets.values():
-        for start in range(0, len(uuids), AT_ONCE):
-            plan = planning.plan(uuids[start : start + AT_ONCE], choice)
+    for persona_targets in targets.values():
+        for start in range(0, len(persona_targets), BATCH_SIZE):
+            plan = planning.plan(persona_targets[start : start + BATCH_SIZE], choice)
             if not plan.is_empty:  # earlier batches may have deleted these already
-                result.rows.update(_rows(execute.forget(plan, None, now)))
+                result.rows.update(_deleted_rows(execute.forget(plan, None, now)))
 
 
-def _rows(receipt: Receipt) -> Mapping[str, int]:
+def _deleted_rows(receipt: Receipt) -> Mapping[str, int]:
     return {table: count for table, count in receipt.counts.items() if "." not in table}
 
 
 # --- tombstones -----------------------------------------------------------------------------------------------------
 def _restore_tombstones(log: ForgetLog, result: Replayed) -> None:
-    ours = tombstones.key_id()
+    our_key_id = tombstones.key_id()
     personas = dict(Persona.objects.values_list("uuid", "pk"))
     known_tombstones = set(Tombstone.objects.values_list("persona_id", "digest"))
     stored_tombstones = [(personas.get(tombstone["persona__uuid"]), tombstone) for tombstone in log.tombstones]
@@ -172,9 +176,9 @@ def _restore_tombstones(log: ForgetLog, result: Replayed) -> None:
         for key, tombstone in stored_tombstones
         if key and (key, tombstone["digest"]) not in known_tombstones
     ]
-    usable = [(key, tombstone) for key, tombstone in missing if tombstone["key_id"] == ours]
+    usable = [(key, tombstone) for key, tombstone in missing if tombstone["key_id"] == our_key_id]
     Tombstone.objects.bulk_create(
-        Tombstone(persona_id=key, kind=tombstone["kind"], digest=tombstone["digest"], key_id=ours)
+        Tombstone(persona_id=key, kind=tombstone["kind"], digest=tombstone["digest"], key_id=our_key_id)
         for key, tombstone in usable
     )
-    result.tombstones_set, result.tombstones_of_another_key = len(usable), len(missing) - len(usable)
+    result.tombstones_added, result.tombstones_of_another_key = len(usable), len(missing) - len(usable)

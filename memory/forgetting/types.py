@@ -60,8 +60,8 @@ class Choice:
 
     def mode_of(self, message: int, suggested: MentionMode) -> MentionMode:
         """The mode of a message that mentions the same."""
-        other = suggested if self.other_mentions == "suggested" else self.other_mentions
-        return dict(self.mentions).get(message, other)
+        default = suggested if self.other_mentions == "suggested" else self.other_mentions
+        return dict(self.mentions).get(message, default)
 
 
 class InvalidChoice(ValueError):
@@ -87,12 +87,12 @@ def make_choice(
     True
     """
     modes = frozenset(modes)
-    words = {"dependents": (dependents, DependentMode), "messages": (messages, MessageMode)}
-    for field, (word, values) in words.items():
-        if word not in get_args(values):
+    values_by_field = {"dependents": (dependents, DependentMode), "messages": (messages, MessageMode)}
+    for field, (value, allowed) in values_by_field.items():
+        if value not in get_args(allowed):
             raise InvalidChoice(field)
-    is_known = mentions in get_args(OtherMentions) and all(mode in MENTION_MODES for _key, mode in modes)
-    if not is_known or len(dict(modes)) < len(modes):
+    are_valid_modes = mentions in get_args(OtherMentions) and all(mode in MENTION_MODES for _key, mode in modes)
+    if not are_valid_modes or len(dict(modes)) < len(modes):
         raise InvalidChoice("mentions")
     return Choice(
         dependents=cast(DependentMode, dependents),
@@ -112,7 +112,7 @@ REVERT_IMPORT = Choice("orphan", block_reimport=False)
 class Affected:
     """One row that a plan touches: its kind, its text, and the reason, as a code of `REASONS`.
 
-    For a message that mentions the same, `mode` is its mode, `proposed` the suggested mode, and `said_by` its role.
+    For a message that mentions the same, `mode` is its mode, `proposed` the suggested mode, `role` that of its speaker.
     """
 
     kind: str
@@ -123,7 +123,7 @@ class Affected:
     may_stay: bool = False
     mode: MentionMode | None = None
     proposed: MentionMode | None = None
-    said_by: str = ""
+    role: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,8 @@ class Plan:
     """All effects of forgetting, before anything is done.
 
     `mentioned` are the messages that mention the same, each with its mode; those that are deleted or withheld are in
-    `going` and `withheld` as well. `counts` are per table, or per "table.column" for values. `digest` is keyed and
+    `deleted` and `withheld` as well. `erased` are texts that are cleared in rows that stay, `untouched` rows that are
+    listed and not changed. `counts` are per table, or per "table.column" for values. `digest` is keyed and
     covers keys and choice: a confirmation is valid for this plan only. Plans for a persona or an owner contain counts
     only, no text.
     """
@@ -140,11 +141,11 @@ class Plan:
     owner: Any  # the owner of the rows
     targets: tuple[Target, ...]
     choice: Choice
-    going: tuple[Affected, ...]
+    deleted: tuple[Affected, ...]
     staying: tuple[Affected, ...]
     withheld: tuple[Affected, ...]
     erased: tuple[Affected, ...]
-    elsewhere: tuple[Affected, ...]
+    untouched: tuple[Affected, ...]
     mentioned: tuple[Affected, ...]
     counts: Mapping[str, int]
     digest: str
@@ -153,6 +154,17 @@ class Plan:
     def is_empty(self) -> bool:
         """Whether there is nothing left to forget."""
         return not self.counts
+
+    @property
+    def sections(self) -> Mapping[str, tuple[Affected, ...]]:
+        """The rows by the names that the API and the pages give them."""
+        return {
+            "going": self.deleted,
+            "staying": self.staying,
+            "withheld": self.withheld,
+            "erased": self.erased,
+            "elsewhere": self.untouched,
+        }
 
 
 class Busy(Exception):
@@ -177,7 +189,7 @@ MODELS: Mapping[str, Any] = {
 }
 
 
-class NothingThere(LookupError):
+class TargetsMissing(LookupError):
     """None of the targets exists any longer."""
 
 
@@ -199,8 +211,8 @@ def target_of(persona: Persona, kind: Kind, reference: str) -> Target:
     return Target(kind, keys[0])
 
 
-def whose(targets: Sequence[Target]) -> tuple[Persona, dict[Target, UUID]]:
-    """The persona of the targets, and the ids of those that exist. Raises NothingThere, and ValueError for targets of
+def persona_and_ids(targets: Sequence[Target]) -> tuple[Persona, dict[Target, UUID]]:
+    """The persona of the targets, and the ids of those that exist. Raises TargetsMissing, and ValueError for targets of
     several personas."""
     ids: dict[Target, UUID] = {}
     personas: set[int] = set()
@@ -211,22 +223,22 @@ def whose(targets: Sequence[Target]) -> tuple[Persona, dict[Target, UUID]]:
             ids[Target(kind, key)] = uuid
             personas.add(persona)
     if not personas:
-        raise NothingThere
+        raise TargetsMissing
     if len(personas) > 1:
         raise ValueError("the targets must belong to one persona")
     return Persona.objects.select_related("owner").get(pk=personas.pop()), ids
 
 
-def are_people(targets: Sequence[Target]) -> bool:
+def is_persona_or_owner(targets: Sequence[Target]) -> bool:
     """Whether the target is a persona or an owner, and not rows of one persona. Raises ValueError for more than one
     persona or owner."""
-    has_people = any(target.kind in ("persona", "owner") for target in targets)
-    if has_people and len(targets) > 1:
+    has_persona_or_owner = any(target.kind in ("persona", "owner") for target in targets)
+    if has_persona_or_owner and len(targets) > 1:
         raise ValueError("a persona or an owner must be the only target")
-    return has_people
+    return has_persona_or_owner
 
 
-def hold(personas: Iterable[Persona]) -> None:
+def require_no_reply_in_progress(personas: Iterable[Persona]) -> None:
     """Make sure that no reply of these personas is in progress. Call inside a transaction, which holds the write lock
     from its beginning: no reply can begin until it ends. Raises Busy."""
     keys = [persona.pk for persona in personas]
@@ -239,8 +251,8 @@ def digest_of(targets: Iterable[Target], choice: Choice, contents: Mapping[str, 
     secret."""
     fields = {**asdict(choice), "staying": sorted(choice.staying), "mentions": sorted(choice.mentions)}
     keys = sorted((target.kind, target.key) for target in targets)
-    confirmed = json.dumps([keys, fields, contents], sort_keys=True)
-    return salted_hmac("memory.forgetting.plan", confirmed, algorithm="sha256").hexdigest()
+    plan_json = json.dumps([keys, fields, contents], sort_keys=True)
+    return salted_hmac("memory.forgetting.plan", plan_json, algorithm="sha256").hexdigest()
 
 
 def empty_plan(targets: Sequence[Target], choice: Choice) -> Plan:

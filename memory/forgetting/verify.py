@@ -46,15 +46,15 @@ from memory.store.deduplication import content_hash
 
 Form = Literal["text", "digest", "words", "vector", "bytes", "id", "print", "sealed"]
 
-SAME_VECTOR = 0.999
-_SLICE = 64
+MIN_SAME_COSINE = 0.999
+_VECTOR_SLICE_BYTES = 64
 # Events that name forgotten rows by id on purpose, so that pages drop these.
-_PUBLISHED = {"memory.node.forgotten", "chat.session.erased"}
+_EVENTS_NAMING_FORGOTTEN = {"memory.node.forgotten", "chat.session.erased"}
 _ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-READ_AT_ONCE = 500
+BATCH_SIZE = 500
 _TAG = re.compile(r"<[^>]*>")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
-_KEYS = {"secret_key", "tombstone_key"}
+_KEY_FILES = {"secret_key", "tombstone_key"}
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Value:
         return [part for text in parts for part in visible_parts(text)]
 
     @property
-    def sealed(self) -> bool:
+    def is_sealed(self) -> bool:
         """Whether it cannot be decoded, so that its content is unknown."""
         decode = self.declaration.decode
         if not isinstance(self.stored, str) or decode is None:
@@ -113,11 +113,11 @@ def values() -> Iterator[Value]:
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT {key}, * FROM {connection.ops.quote_name(table)}")
             columns = [column[0] for column in cursor.description[1:]]
-            while rows := cursor.fetchmany(READ_AT_ONCE):
-                for at, *stored in rows:
+            while rows := cursor.fetchmany(BATCH_SIZE):
+                for row_id, *stored in rows:
                     row = dict(zip(columns, stored, strict=True))
                     yield from (
-                        Value(table, column, at, value, row)
+                        Value(table, column, row_id, value, row)
                         for column, value in row.items()
                         if value and isinstance(value, str | bytes)
                     )
@@ -125,8 +125,8 @@ def values() -> Iterator[Value]:
 
 def visible_parts(text: str) -> list[str]:
     """The text, and its visible part if it is HTML, or its strings if it is JSON."""
-    if text[:1] in '{["' and (inside := parse_json(text)) is not text:
-        return [text, *strings(inside)]
+    if text[:1] in '{["' and (parsed := parse_json(text)) is not text:
+        return [text, *strings(parsed)]
     if "<" in text or "&" in text:
         return [text, html.unescape(_TAG.sub("", text))]
     return [text]
@@ -151,25 +151,27 @@ class Hit:
     form: Form
 
 
-def of_texts(texts: Iterable[str]) -> list[Hit]:
+def find_texts(texts: Iterable[str]) -> list[Hit]:
     """The places of these texts in the database, its indexes and vectors, and the files of the installation."""
-    wanted = [text for text in dict.fromkeys(texts) if normalize_text(text)]
-    if not wanted:
+    unique_texts = [text for text in dict.fromkeys(texts) if normalize_text(text)]
+    if not unique_texts:
         return []
-    embedded = embedding.embed(wanted if NodeVector.objects.exists() else [])  # empty if no memory has a vector
-    needles = [window for text in wanted for form in erasure.forms(text) for window in erasure.windows(form)]
+    embedded = embedding.embed(unique_texts if NodeVector.objects.exists() else [])  # empty if no memory has a vector
+    needles = [window for text in unique_texts for form in erasure.forms(text) for window in erasure.windows(form)]
     for vector in embedded:
         stored = vector.astype("<f4").tobytes()
-        needles += [stored[first : first + _SLICE] for first in range(0, len(stored), 8 * _SLICE)]
+        needles += [
+            stored[first : first + _VECTOR_SLICE_BYTES] for first in range(0, len(stored), 8 * _VECTOR_SLICE_BYTES)
+        ]
         with connection.cursor() as cursor:
             cursor.execute("SELECT vec_quantize_binary(%s)", [stored])
             needles.append(bytes(cursor.fetchone()[0]))
-    search = _Search(wanted, erasure.traces(files(), needles))
+    search = _Search(unique_texts, erasure.traces(files(), needles))
     return [
-        *(hit for value in values() for hit in search.in_value(value)),
-        *search.unaccounted(),
-        *(hit for text in wanted for hit in _in_indexes(text)),
-        *_with_vectors(wanted, embedded),
+        *(hit for value in values() for hit in search.find_in_value(value)),
+        *search.unaccounted_bytes(),
+        *(hit for text in unique_texts for hit in _find_in_indexes(text)),
+        *_find_vectors(unique_texts, embedded),
     ]
 
 
@@ -183,58 +185,62 @@ class Proof:
 
 def prove(receipts: Iterable[Receipt]) -> Proof:
     """Search everywhere for traces of what these receipts report as forgotten."""
-    gone, printed = set[str](), set[str]()
+    deleted_ids, prints = set[str](), set[str]()
     for receipt in receipts:
-        gone |= {str(uuid).replace("-", "") for ids in receipt.erased.values() for uuid in ids}
-        printed |= set(receipt.prints)
-    kept = KeptRows.of(printed, gone)
-    hits = [hit for value in values() for hit in _hits_in(value, gone, printed, kept)]
+        deleted_ids |= {str(uuid).replace("-", "") for ids in receipt.erased.values() for uuid in ids}
+        prints |= set(receipt.prints)
+    kept_rows = KeptRows.of(prints, deleted_ids)
+    hits = [hit for value in values() for hit in _find_traces(value, deleted_ids, prints, kept_rows)]
     # Search the database files for these fingerprints outside of rows. Kept text is no trace there: when tables grow,
     # rows move and leave their bytes behind.
-    lost = printed - kept.prints
-    for path, texts in (erasure.leftovers(erasure.files(connection)) if lost else {}).items():
+    lost_prints = prints - kept_rows.prints
+    for path, texts in (erasure.leftovers(erasure.files(connection)) if lost_prints else {}).items():
         unescaped = (_ESCAPED.sub(lambda code: chr(int(code[1], 16)), text) for text in texts if "\\u" in text)
-        if any(key in lost for text in chain(texts, unescaped) for key in fingerprints_in(tokenizer.tokenize(text))):
+        if any(
+            key in lost_prints for text in chain(texts, unescaped) for key in fingerprints_in(tokenizer.tokenize(text))
+        ):
             hits.append(Hit(path.name, None, "bytes"))
-    return Proof(hits, kept.messages)
+    return Proof(hits, kept_rows.messages)
 
 
 def files() -> list[Path]:
     """Every file that may contain text of people: the database, its log, and the data folder with media; not keys and
     static files."""
     static = Path(settings.STATIC_ROOT)
-    kept = {path for root in (settings.DATA_DIR, settings.MEDIA_ROOT) for path in Path(root).rglob("*")}
-    found = {path for path in kept if path.is_file() and static not in path.parents and path.name not in _KEYS}
-    return sorted(found | set(erasure.files(connection)))
+    paths = {path for root in (settings.DATA_DIR, settings.MEDIA_ROOT) for path in Path(root).rglob("*")}
+    data_files = {
+        path for path in paths if path.is_file() and static not in path.parents and path.name not in _KEY_FILES
+    }
+    return sorted(data_files | set(erasure.files(connection)))
 
 
 class _Search:
     """Searches values for the texts, and tracks which bytes found in files are accounted for."""
 
     def __init__(self, texts: Sequence[str], in_files: dict[bytes, list[Path]]) -> None:
-        self.plain = [normalize_text(text) for text in texts]
-        self.cut = [f" {' '.join(tokenizer.tokenize(text))} " for text in texts if tokenizer.tokenize(text)]
+        self.normalized_texts = [normalize_text(text) for text in texts]
+        self.token_texts = [f" {' '.join(tokenizer.tokenize(text))} " for text in texts if tokenizer.tokenize(text)]
         self.hashes = {content_hash(text) for text in texts}
         self.in_files = in_files
         self.accounted = set[bytes]()
 
-    def in_value(self, value: Value) -> Iterator[Hit]:
+    def find_in_value(self, value: Value) -> Iterator[Hit]:
         # Bytes of an existing row are no trace of a deleted one.
         stored = value.stored if isinstance(value.stored, bytes) else value.stored.encode(errors="surrogatepass")
         self.accounted |= {needle for needle in self.in_files.keys() - self.accounted if needle in stored}
         if value.declaration.form == "terms":
-            if any(cut in f" {value.stored!s} " for cut in self.cut):
+            if any(token_text in f" {value.stored!s} " for token_text in self.token_texts):
                 yield Hit(value.name, value.key, "words")
             return
         if value.stored in self.hashes:
             yield Hit(value.name, value.key, "digest")
-        if value.sealed:
+        if value.is_sealed:
             yield Hit(value.name, value.key, "sealed")
         contents = [normalize_text(text) for text in value.texts()]
-        if any(plain in text for plain in self.plain for text in contents):
+        if any(plain in text for plain in self.normalized_texts for text in contents):
             yield Hit(value.name, value.key, "text")
 
-    def unaccounted(self) -> list[Hit]:
+    def unaccounted_bytes(self) -> list[Hit]:
         """Bytes in files that no row accounts for; outside the database files every match is a trace."""
         database = set(erasure.files(connection))
         return sorted(
@@ -247,24 +253,27 @@ class _Search:
         )
 
 
-def _in_indexes(text: str) -> list[Hit]:
+def _find_in_indexes(text: str) -> list[Hit]:
     """Rows that an index has for all words or all trigrams of the text, and that its table does not have."""
     hits: list[Hit] = []
     for index in (lines.INDEX, vectors.TEXT):
         hits += [
-            Hit(index.name, key, "words") for key in _gone(index.table, index.key, rows_with_all_words(index, text))
+            Hit(index.name, key, "words")
+            for key in _rows_missing_from(index.table, index.key, rows_with_all_words(index, text))
         ]
     for substrings in (lines.SUBSTRINGS, vectors.SUBSTRINGS):
         has_triples = len(text) >= LENGTH and "\0" not in text
         rows = set(substrings.holding(connection, text)) if has_triples else set()
-        hits += [Hit(substrings.name, key, "words") for key in _gone(substrings.table, substrings.key, rows)]
+        hits += [
+            Hit(substrings.name, key, "words") for key in _rows_missing_from(substrings.table, substrings.key, rows)
+        ]
     return hits
 
 
 def rows_with_all_words(index: TextIndex, text: str) -> set[int]:
     """The rows of an index with all words of the text, in any persona's scope, including deleted rows."""
-    wanted = tokenizer.content_words(text)
-    if not wanted:
+    words = tokenizer.content_words(text)
+    if not words:
         return set()
     with connection.cursor() as cursor:
         for name, kind in (("terms", "row"), ("docs", "instance")):
@@ -273,11 +282,11 @@ def rows_with_all_words(index: TextIndex, text: str) -> set[int]:
             cursor.execute(
                 f"SELECT substr(term, 1, instr(term, '{JOINT}')), group_concat(term, char(10)) FROM temp.terms "
                 f"WHERE substr(term, instr(term, '{JOINT}') + 1) IN (SELECT value FROM json_each(%s)) GROUP BY 1",
-                [json.dumps(wanted)],
+                [json.dumps(words)],
             )
             scopes = [terms.split("\n") for _, terms in cursor.fetchall()]
             rows = set[int]()
-            for terms in (terms for terms in scopes if len(terms) == len(wanted)):
+            for terms in (terms for terms in scopes if len(terms) == len(words)):
                 documents: list[set[int]] = []
                 for term in terms:
                     cursor.execute("SELECT DISTINCT doc FROM temp.docs WHERE term = %s", [term])
@@ -289,7 +298,7 @@ def rows_with_all_words(index: TextIndex, text: str) -> set[int]:
             cursor.execute("DROP TABLE temp.docs")
 
 
-def _gone(table: str, key: str, rows: set[int]) -> list[int]:
+def _rows_missing_from(table: str, key: str, rows: set[int]) -> list[int]:
     """The rows that the table does not have."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -299,7 +308,7 @@ def _gone(table: str, key: str, rows: set[int]) -> list[int]:
         return [row for (row,) in cursor.fetchall()]
 
 
-def _with_vectors(texts: Sequence[str], embedded: np.ndarray) -> list[Hit]:
+def _find_vectors(texts: Sequence[str], embedded: np.ndarray) -> list[Hit]:
     """Memories with the vector of a text that they do not contain."""
     if not len(embedded):
         return []
@@ -307,28 +316,35 @@ def _with_vectors(texts: Sequence[str], embedded: np.ndarray) -> list[Hit]:
     hits: list[Hit] = []
     for model, name, _column in of_form("vector"):
         rows = model._default_manager.values_list("node_id", "node__description", name)
-        for key, description, stored in rows.iterator(chunk_size=READ_AT_ONCE):
+        for key, description, stored in rows.iterator(chunk_size=BATCH_SIZE):
             if len(stored) != embedded.shape[1] * 4:
                 continue
-            near = np.flatnonzero(embedded @ np.frombuffer(stored, dtype="<f4") >= SAME_VECTOR)
+            near = np.flatnonzero(embedded @ np.frombuffer(stored, dtype="<f4") >= MIN_SAME_COSINE)
             content = normalize_text(description or "")
             if any(plain[place] not in content for place in near):
                 hits.append(Hit(f"{model._meta.db_table}.{name}", key, "vector"))
     return hits
 
 
-def _hits_in(value: Value, gone: set[str], printed: set[str], kept: KeptRows) -> Iterator[Hit]:
-    is_published = value.table == "outbox_outboxevent" and value.row["name"] in _PUBLISHED
+def _find_traces(value: Value, deleted_ids: set[str], prints: set[str], kept_rows: KeptRows) -> Iterator[Hit]:
+    is_published = value.table == "outbox_outboxevent" and value.row["name"] in _EVENTS_NAMING_FORGOTTEN
     if isinstance(value.stored, bytes) or is_published or value.table in tables_that_may_name_forgotten():
         return
     texts = value.texts()
-    if gone and any(found.replace("-", "") in gone for text in texts for found in _ID.findall(text)):
+    if deleted_ids and any(
+        uuid_text.replace("-", "") in deleted_ids for text in texts for uuid_text in _ID.findall(text)
+    ):
         yield Hit(value.name, value.key, "id")
-    if printed and not value.declaration.cut_in and not is_written_by_people(value):
-        is_cut = value.declaration.form == "terms"
+    if prints and not value.declaration.cut_in and not is_written_by_people(value):
+        is_tokenized = value.declaration.form == "terms"
         # Most values are one word (a key, a digest, a code), and need not be tokenized.
-        several = (text for text in texts if not (text.isascii() and text.isalnum()))
-        tokens = (text.split() if is_cut else tokenizer.tokenize(text) for text in several)
-        found = {one for cut in tokens for one in fingerprints_in(cut) if one in printed}
-        if found and not found <= kept.accounting_for(value, texts):
+        multiword_texts = (text for text in texts if not (text.isascii() and text.isalnum()))
+        tokens = (text.split() if is_tokenized else tokenizer.tokenize(text) for text in multiword_texts)
+        found_prints = {
+            fingerprint
+            for text_tokens in tokens
+            for fingerprint in fingerprints_in(text_tokens)
+            if fingerprint in prints
+        }
+        if found_prints and not found_prints <= kept_rows.accounting_for(value, texts):
             yield Hit(value.name, value.key, "print")

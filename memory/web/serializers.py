@@ -15,7 +15,6 @@ from memory.store.writing import forgotten_before
 from memory.web.presenters.person import facts_about
 from memory.web.trace import trace_node
 
-PLAN_SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
 _NODE_COLUMNS = (
     "kind",
     "subject",
@@ -156,10 +155,9 @@ def serialize_plan(plan: Plan) -> dict[str, Any]:
     """A plan of forgetting."""
     return {
         "choice": {"dependents": plan.choice.dependents, "messages": plan.choice.messages},
-        **{section: [serialize_affected(affected) for affected in getattr(plan, section)] for section in PLAN_SECTIONS},
+        **{name: [serialize_affected(affected) for affected in rows] for name, rows in plan.sections.items()},
         "mentioned": [
-            serialize_affected(affected) | {"role": affected.said_by, "mode": affected.mode}
-            for affected in plan.mentioned
+            serialize_affected(affected) | {"role": affected.role, "mode": affected.mode} for affected in plan.mentioned
         ],
         "counts": dict(plan.counts),
         "digest": plan.digest,

@@ -207,14 +207,14 @@ def test_what_is_forgotten_is_nowhere_and_nothing_brings_it_back(
     secrets = {one: told(persona, one, model, at) for one, at in zip((ENGLISH, CHINESE), days, strict=True)}
     archive = b"".join(archive_write.archive_lines(persona, TODAY))
     everything = [text for secret in secrets for text in secret.words]
-    assert {hit.form for hit in verify.of_texts(ENGLISH.rare)} >= {"text", "words"}
+    assert {hit.form for hit in verify.find_texts(ENGLISH.rare)} >= {"text", "words"}
     kept = persona.nodes.count(), persona.messages.count()
     for node in secrets.values():
         planned = plan([Target("node", node.pk)])
         receipt = forgetting.forget(planned, ana, TODAY)
         assert (receipt.status, receipt.counts) == ("done", planned.counts)
         assert verify.prove([receipt]).hits == []
-    assert verify.of_texts(everything) == []
+    assert verify.find_texts(everything) == []
     assert (persona.nodes.count(), persona.messages.count()) == (kept[0] - 4, kept[1] - 10)
     assert checks.broken_invariants(TODAY) == {}
 
@@ -228,6 +228,6 @@ def test_what_is_forgotten_is_nowhere_and_nothing_brings_it_back(
         for source in ConceptNode.Source.values:
             assert refused(persona, secret.description, source)
             assert refused(persona, secret.thought, source)
-    assert verify.of_texts(everything) == []
+    assert verify.find_texts(everything) == []
     assert checks.broken_invariants(TODAY) == {}
     assert Tombstone.objects.filter(persona=persona, refused__gt=0).exists()

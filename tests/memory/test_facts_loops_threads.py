@@ -193,7 +193,7 @@ def test_killed_while_they_are_forgotten_they_are_there_or_leave_no_byte(
         if left:
             forgetting.forget(forgetting.plan([Target("node", node.pk) for node in left]), None, NOW)
         receipts.finish_pending(NOW)
-        assert verify.of_texts([word]) == []
+        assert verify.find_texts([word]) == []
         [thread] = Thread.objects.all()  # the other two are left
         assert thread.members.count() == 2
         thread.delete()
@@ -213,8 +213,8 @@ def test_an_older_state_forgets_them_once_more(mira: Persona, remember: Remember
     for model, stored in rows.items():
         model._default_manager.bulk_create(stored)
     mira.receipts.all().delete()
-    assert verify.of_texts(["qolobish"])
+    assert verify.find_texts(["qolobish"])
     done = replay.replay(log, NOW)
-    assert done.left == []
-    assert verify.of_texts(["qolobish"]) == []
+    assert done.hits == []
+    assert verify.find_texts(["qolobish"]) == []
     assert Thread.objects.get().members.count() == 2

@@ -225,7 +225,7 @@ class Life(RuleBasedStateMachine):
         }[kind]
         for row in self.some(rows.all(), which):
             plan = forgetting.plan([Target(kind, row.pk)], choice)  # type: ignore[arg-type]
-            told = {normalize_text(one.text) for one in plan.going if one.kind in MEMORIES}
+            told = {normalize_text(one.text) for one in plan.deleted if one.kind in MEMORIES}
             receipt = forgetting.forget(plan, self.owner, self.now)
             self.gone |= dict.fromkeys(told - self.told(), self.now)  # another memory may say the same
             assert receipt.counts == dict(plan.counts)

@@ -78,6 +78,6 @@ def _describe_forgetting(restored: RestoreResult) -> list[str]:
         )
     if receipt.accounts:
         summary.append(f"accounts that stay, because nobody else could look after this: {receipt.accounts}")
-    if places := sorted({hit.place for hit in receipt.left}):
+    if places := sorted({hit.place for hit in receipt.hits}):
         summary.append(f"words of forgotten messages also occur elsewhere: {', '.join(places)}")
     return summary

@@ -22,7 +22,7 @@ from memory.forgetting import (
 from memory.forgetting.types import MENTION_MODES
 from memory.management.by_hand import find_persona
 from memory.models import Receipt
-from memory.web.serializers import PLAN_SECTIONS, serialize_plan, serialize_receipt
+from memory.web.serializers import serialize_plan, serialize_receipt
 from persona.models import Persona
 
 KINDS = ("node", "message", "session", "entity", "import")
@@ -113,7 +113,7 @@ class Command(BaseCommand):
         if options["json"]:
             self._print_json(serialize_plan(plan))
         else:
-            rows = [(section, row) for section in PLAN_SECTIONS for row in getattr(plan, section)]
+            rows = [(section, row) for section, affected in plan.sections.items() for row in affected]
             for section, row in rows:
                 self.stdout.write(f"{section:<10} {row.kind:<12} {' '.join(row.text.split())}  ({REASONS[row.why]})")
             for row in plan.mentioned:

@@ -45,7 +45,7 @@ class Command(BaseCommand):
         try:
             if options["text"]:
                 text_lines = (sys.stdin.read().splitlines() if text == "-" else [text] for text in options["text"])
-                proof = Proof(verify.of_texts(list(chain.from_iterable(text_lines))), 0)
+                proof = Proof(verify.find_texts(list(chain.from_iterable(text_lines))), 0)
             else:
                 proof = verify.prove(receipts)
         except EmbeddingUnavailable as error:

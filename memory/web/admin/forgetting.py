@@ -132,7 +132,10 @@ def _preview(
     reads = may_read(request.user, forget_request.owner_id)
     if reads and forget_request.owner_id != request.user.pk and plan.persona is not None:
         looks.record(
-            request.user, "forgetting", {plan.persona.uuid}, [affected.key for affected in plan.going if affected.text]
+            request.user,
+            "forgetting",
+            {plan.persona.uuid},
+            [affected.key for affected in plan.deleted if affected.text],
         )
     context = {
         **admin.site.each_context(request),

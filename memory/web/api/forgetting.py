@@ -163,7 +163,7 @@ def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID
     kinds = ("event", "fact", "node", "thought", "intention", "expectation", "lesson")
     return [
         serialize_affected(affected)
-        for affected in plan.going
+        for affected in plan.deleted
         if affected.kind in kinds and affected.why not in ("chosen", "request")
     ]
 

@@ -15,7 +15,6 @@ MAX_SHOWN = 40  # of one kind; the rest is counted
 ORDER = (
     "event", "fact", "node", "thought", "intention", "expectation", "lesson", "message", "session", "entity", "alias",
 )  # fmt: skip
-SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
 
 # Labels of the counted tables that mean something to a person; the others hold copies and index entries.
 TABLE_LABELS = {
@@ -50,7 +49,7 @@ class PlanItem:
     stays: bool
     mode: str = ""  # of a message that also mentions it
     proposed: str = ""
-    said_by: str = ""
+    role: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,8 @@ class PlanGroup:
     """Rows of one kind: the first of them, and how many more there are."""
 
     label: str
-    things: Sequence[PlanItem]
-    more: int
+    items: Sequence[PlanItem]
+    hidden_count: int
 
 
 def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
@@ -67,14 +66,12 @@ def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
     mentioned = {affected.key for affected in plan.mentioned}
     # Messages that also mention it have their own section, with a choice for each.
     sections = {
-        name: [
-            affected for affected in getattr(plan, name) if affected.kind != "message" or affected.key not in mentioned
-        ]
-        for name in SECTIONS
+        name: [affected for affected in rows if affected.kind != "message" or affected.key not in mentioned]
+        for name, rows in plan.sections.items()
     }
     kinds = {target.kind for target in plan.targets}
-    has_memories = any(affected.kind not in ("message", "session") for affected in plan.going)
-    chosen_kinds = {affected.kind for affected in plan.going if affected.why == "chosen"}
+    has_memories = any(affected.kind not in ("message", "session") for affected in plan.deleted)
+    chosen_kinds = {affected.kind for affected in plan.deleted if affected.why == "chosen"}
     return {name: _groups(affected, plan, show_words) for name, affected in sections.items()} | {
         "mentioned": _groups(plan.mentioned, plan, show_words),
         "modes": MENTION_MODES,
@@ -106,8 +103,8 @@ def describe_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     known_counts = [
         (str(label % {"n": counts[name]}), counts[name]) for name, label in TABLE_LABELS.items() if counts.get(name)
     ]
-    others = sum(count for name, count in counts.items() if name not in TABLE_LABELS)
-    return [*known_counts, (str(OTHER_TABLES % {"n": others}), others)] if others else known_counts
+    other_count = sum(count for name, count in counts.items() if name not in TABLE_LABELS)
+    return [*known_counts, (str(OTHER_TABLES % {"n": other_count}), other_count)] if other_count else known_counts
 
 
 def _groups(affected: Iterable[Affected], plan: Plan, show_words: bool) -> list[PlanGroup]:
@@ -125,7 +122,7 @@ def _groups(affected: Iterable[Affected], plan: Plan, show_words: bool) -> list[
                 stays=row.key in plan.choice.staying and row.kind not in ("message", "session", "entity", "alias"),
                 mode=row.mode or "",
                 proposed=row.proposed or "",
-                said_by=row.said_by,
+                role=row.role,
             )
             for row in by_kind[kind][:MAX_SHOWN]
         ]

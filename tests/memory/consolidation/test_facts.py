@@ -336,7 +336,7 @@ def test_a_forgotten_fact_and_what_is_owed_leave_no_word_and_do_not_come_back(
     runner.run(session.pk, clock)
     for node, word in zip(ConceptNode.objects.order_by("id"), ("glass", "quilt"), strict=True):
         forgetting.forget(plan([Target("node", node.pk)]), None, clock.now)
-        assert verify.of_texts([word]) == []
+        assert verify.find_texts([word]) == []
     assert not ConceptNode.objects.exists()
     again = [fact("Ana has a glass eye.", cite(eye), domain="health")]
     draft = Draft(kind="fact", description=again[0]["description"], source="slow_cycle", domain="health")

@@ -22,7 +22,7 @@ from memory.consolidation import open_items
 from memory.consolidation.open_items import OpenItem, expire, is_overdue, reopen, settle
 from memory.consolidation.runner import is_worth_reading
 from memory.curation import lifecycle
-from memory.forgetting.copies import without
+from memory.forgetting.copies import remove_ids
 from memory.models import ConceptNode
 from memory.recall import recall
 from persona.models import Persona
@@ -428,7 +428,7 @@ def test_the_account_of_a_match_goes_with_the_memory(create_item: Remember, mira
     section = render_expectations(create_request(mira, LINE))
     assert section is not None
     assert section.xray["matched"]
-    remaining_xray = without(dict(section.xray), {str(node.uuid)})
+    remaining_xray = remove_ids(dict(section.xray), {str(node.uuid)})
     assert remaining_xray == {"nodes": [], "matched": []}
 
 

@@ -170,6 +170,6 @@ def test_killed_while_it_is_forgotten_a_wish_is_there_or_leaves_no_byte(mira: Pe
         mira.refresh_from_db()
         assert (mira.user_display_name, mira.asked_name) == ("Ana", "")
         assert not ConceptNode.objects.filter(persona=mira, kind="lesson").exists()
-        assert verify.of_texts([f"Zebra{word}", word]) == []
+        assert verify.find_texts([f"Zebra{word}", word]) == []
         statement += 7 * stride
     assert rounds > 3

@@ -289,6 +289,6 @@ def test_a_forgotten_lesson_leaves_no_byte(mira: Persona) -> None:
     mira.refresh_from_db()
     assert (mira.user_display_name, mira.asked_name) == ("Ana", "")
     assert not Lesson.objects.filter(persona=mira).exists()
-    assert verify.of_texts(["Zebrasammy", "Qolobish"]) == []
+    assert verify.find_texts(["Zebrasammy", "Qolobish"]) == []
     before_prompt(mira.turns.latest("id").pk, NOW)
     assert not Lesson.objects.filter(persona=mira).exists()

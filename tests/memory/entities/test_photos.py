@@ -131,7 +131,7 @@ def test_a_photo_is_forgotten_with_the_person_to_its_last_byte(mira: Persona, re
     forgetting.forget(before, mira.owner, NOW)
     receipts.finish_pending(timezone.now())
     assert not Photo.objects.exists()
-    assert verify.of_texts([SECRET.decode()]) == []
+    assert verify.find_texts([SECRET.decode()]) == []
 
 
 def test_an_archive_holds_the_photo_and_brings_it_back_checked(mira: Persona, rosa: Entity, ben: User) -> None:

@@ -54,7 +54,7 @@ def forget_and_find(kind: Any, row: Any) -> set[str]:
     """Forget it and return the places where its words still stand."""
     receipt = forgetting.forget(plan([Target(kind, row.pk)]), None, LATER)
     assert receipt.counts
-    return {hit.place for hit in verify.of_texts([TOLD, KNOWN])}
+    return {hit.place for hit in verify.find_texts([TOLD, KNOWN])}
 
 
 def test_what_she_wonders_in_the_same_words_goes_though_it_rests_on_something_else(
@@ -127,7 +127,7 @@ def test_a_memory_of_the_same_words_goes_unless_it_is_of_another_day(milo: Conce
     ConceptNode.objects.filter(pk=milo.pk).update(**days[0])
     unproven = node(persona, KNOWN, other, status="quarantined", **same)
     another = node(persona, KNOWN, other, **same, **days[1])
-    assert ("echo", unproven.pk) in {(item.why, item.key) for item in plan([Target("node", milo.pk)]).going}
+    assert ("echo", unproven.pk) in {(item.why, item.key) for item in plan([Target("node", milo.pk)]).deleted}
     forget_and_find("node", milo)
     assert list(ConceptNode.objects.of(persona)) == [another]
 
@@ -157,10 +157,10 @@ def test_somebody_called_like_a_common_word_takes_only_the_lines_that_call_them(
     market = say(mira, "I think they will close the market.", "A pity.", minutes=601)
     spoken = node(mira, "Ana's brother Will moved to Oslo.", moved.session, quoting(moved))
     will, milo = entity(mira, "Will", spoken, kind="person"), entity(mira, "Milo", spoken, kind="pet")
-    assert market.pk not in {item.key for item in plan([Target("entity", will.pk)]).going if item.kind == "message"}
+    assert market.pk not in {item.key for item in plan([Target("entity", will.pk)]).deleted if item.kind == "message"}
     message_naming_milo = say(mira, "saw milo again", "Who?", minutes=602)
     assert message_naming_milo.pk in {
-        item.key for item in plan([Target("entity", milo.pk)]).going if item.kind == "message"
+        item.key for item in plan([Target("entity", milo.pk)]).deleted if item.kind == "message"
     }
 
 

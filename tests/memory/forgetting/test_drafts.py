@@ -67,7 +67,7 @@ def test_a_draft_goes_that_says_what_goes_though_it_rests_on_a_file(life: Life) 
     propose_draft(life, "Ana likes bread.", Words("bread", where="card, description"))
     forget("node", life.milo.pk, Choice())
     assert remaining_texts() == {"Ana likes bread."}
-    assert {hit.place for hit in verify.of_texts([TOLD, FORGOTTEN[1]])} == set()
+    assert {hit.place for hit in verify.find_texts([TOLD, FORGOTTEN[1]])} == set()
 
 
 def test_a_draft_goes_with_whom_it_names(life: Life) -> None:

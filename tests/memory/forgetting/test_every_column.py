@@ -97,7 +97,7 @@ def write_into(persona: Persona, model: text_columns.Model, name: str, secret: s
 
 def find_secrets(secrets: dict[str, str]) -> set[str]:
     """The places where verification finds any of the secrets."""
-    return {hit.place for hit in verify.of_texts(secrets.values())}
+    return {hit.place for hit in verify.find_texts(secrets.values())}
 
 
 def label_of(place: Place) -> str:
@@ -127,7 +127,7 @@ def test_words_that_are_forgotten_go_from_every_column_that_is_searched_for_them
     assert len(searched) >= 12
     for model, name, _column in searched:
         write_into(full, model, name, TOLD[: model._meta.get_field(name).max_length or 200])
-    places_before = {hit.place for hit in verify.of_texts([TOLD])}
+    places_before = {hit.place for hit in verify.find_texts([TOLD])}
     assert {label_of(place) for place in searched} <= places_before
     forgetting.forget(plan([Target("node", milo.pk)]), None, NOW)
-    assert {hit.place for hit in verify.of_texts([TOLD])} == set()
+    assert {hit.place for hit in verify.find_texts([TOLD])} == set()

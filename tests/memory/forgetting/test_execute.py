@@ -62,7 +62,7 @@ def test_nothing_of_it_is_found_anywhere(life: Life) -> None:
     Turn.objects.filter(session=life.later).update(partial="I began: Milo, the cat")
     assert [model for model in holders if "Milo" not in repr(list(model._default_manager.values()))] == []
     receipt = forget(target_for(life.milo))
-    assert verify.of_texts(FORGOTTEN) == []
+    assert verify.find_texts(FORGOTTEN) == []
     assert verify.prove([receipt]).hits == []
     assert [model for model in holders if "Milo" in repr(list(model._default_manager.values()))] == []
     life.persona.refresh_from_db()
@@ -94,7 +94,7 @@ def test_with_orphan_a_thought_on_other_ground_stays_and_says_so(life: Life) -> 
 
 def test_the_plan_says_what_may_stay_and_one_may_choose_it(life: Life) -> None:
     planned = plan([target_for(life.milo)])
-    may_stay = {item.key for item in planned.going if item.may_stay}
+    may_stay = {item.key for item in planned.deleted if item.may_stay}
     assert may_stay == {life.renewal.pk, life.week.pk}
     forget(target_for(life.milo), choice=Choice(staying=frozenset({life.week.pk})))
     assert set(ConceptNode.objects.values_list("pk", flat=True)) >= {life.week.pk, life.pottery.pk}
@@ -124,7 +124,7 @@ def test_a_memory_that_repeats_the_words_of_a_forgotten_message_goes_even_with_o
     joined = f"Ana: “{corgi.content}” “{pickle.content}”"
     node(mira, joined, corgi.session, quoting(corgi), quoting(pickle))
     for choice in (ORPHAN, Choice(staying=frozenset(ConceptNode.objects.values_list("pk", flat=True)))):
-        assert joined in {item.text for item in plan([Target("message", pickle.pk)], choice).going}
+        assert joined in {item.text for item in plan([Target("message", pickle.pk)], choice).deleted}
     forget(Target("message", pickle.pk), choice=ORPHAN)
     assert not ConceptNode.objects.filter(description__contains="Pickle").exists()
     assert type(corgi).objects.filter(pk=corgi.pk).exists()
@@ -132,7 +132,7 @@ def test_a_memory_that_repeats_the_words_of_a_forgotten_message_goes_even_with_o
 
 # --- echoes -----------------------------------------------------------------------------------------------------------
 def test_replies_that_say_it_again_go_at_once_and_long_after(life: Life) -> None:
-    reasons = {item.text: item.why for item in plan([target_for(life.milo)]).going if item.kind == "message"}
+    reasons = {item.text: item.why for item in plan([target_for(life.milo)]).deleted if item.kind == "message"}
     assert reasons == {TOLD: "words_of", f"You told me: {TOLD}": "echo", "Hard: the cat, and Lisbon.": "echo"}
 
 
@@ -193,7 +193,7 @@ def test_what_held_before_something_changed_holds_again_when_the_change_is_forgo
 def test_a_description_that_a_person_wrote_is_only_named(life: Life) -> None:
     Entity.objects.filter(canonical_name="Lisbon").update(described_by="person")
     planned = plan([target_for(life.milo)])
-    assert ("description", "written_by_people") in {(item.kind, item.why) for item in planned.elsewhere}
+    assert ("description", "written_by_people") in {(item.kind, item.why) for item in planned.untouched}
     forget(target_for(life.milo))
     assert Entity.objects.get(canonical_name="Lisbon").description == "The city where Milo died."
 
@@ -206,7 +206,7 @@ def test_a_name_that_stood_only_in_what_goes_goes_and_another_one_is_used(life: 
     Entity.objects.filter(pk=nora.pk).update(canonical_name="Nono")
     nora.mentions.create(node=memory)
     assert ("alias", "Nono", "name_gone") in {
-        (item.kind, item.text, item.why) for item in plan([target_for(memory)]).going
+        (item.kind, item.text, item.why) for item in plan([target_for(memory)]).deleted
     }
     forget(target_for(memory))
     nora.refresh_from_db()
@@ -292,7 +292,7 @@ def test_another_plan_than_the_confirmed_one_is_not_done(life: Life) -> None:
     with pytest.raises(PlanChanged) as changed:
         forgetting.forget(planned, None, NOW)
     assert totals()["memory_conceptnode"] == before["memory_conceptnode"] + 1
-    assert len(changed.value.plan.going) == len(planned.going) + 1
+    assert len(changed.value.plan.deleted) == len(planned.deleted) + 1
     forgetting.forget(changed.value.plan, None, NOW)
 
 

@@ -117,7 +117,7 @@ def test_every_text_made_by_the_persona_that_says_the_name_goes(mira: Persona, p
     events.publish(mira.uuid, "chat.session.boundary", closed_session_id=str(other.session.uuid), summary="Quetzal")
     CoreBlock.objects.filter(persona=mira, label="user").update(content="Ana has a parrot, Quetzal.")
     planned = plan([target_of(parrot)])
-    assert ("core_block", "written_by_people") in {(item.kind, item.why) for item in planned.elsewhere}
+    assert ("core_block", "written_by_people") in {(item.kind, item.why) for item in planned.untouched}
     forget(target_of(parrot))
     other.session.refresh_from_db()
     ben.refresh_from_db()

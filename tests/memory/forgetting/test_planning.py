@@ -13,7 +13,6 @@ from tests.memory.forgetting.totals import totals
 from tests.table import each_row
 
 CASCADE = Choice()
-SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def plan_for(life: Life, choice: Choice = CASCADE) -> Plan:
 
 
 def describe_section(plan: Plan, section: str) -> set[tuple[str, str, str]]:
-    return {(item.kind, item.text, item.why) for item in getattr(plan, section)}
+    return {(item.kind, item.text, item.why) for item in {**plan.sections, "mentioned": plan.mentioned}[section]}
 
 
 def test_everything_that_goes_is_told_with_its_words_and_its_reason(life: Life) -> None:
@@ -63,7 +62,7 @@ def test_what_people_wrote_about_it_is_named_and_not_touched(life: Life) -> None
 def test_a_later_version_is_named_and_stays(life: Life) -> None:
     planned = plan([Target("node", life.ill.pk)], Choice("orphan"))
     assert describe_section(planned, "elsewhere") >= {("event", FORGOTTEN[1], "later")}
-    assert life.milo.pk not in {item.key for item in planned.going if item.kind == "event"}
+    assert life.milo.pk not in {item.key for item in planned.deleted if item.kind == "event"}
 
 
 @each_row(
@@ -82,7 +81,7 @@ def test_every_reason_and_kind_has_words(life: Life, kind: str, choice: Choice) 
         "entity": Entity.objects.get(canonical_name="Lisbon").pk,
     }
     planned = plan([Target(kind, keys[kind])], choice)  # type: ignore[arg-type]
-    affected = [item for section in SECTIONS for item in getattr(planned, section)]
+    affected = [item for rows in planned.sections.values() for item in rows]
     assert {item.why for item in affected} <= REASONS.keys()
     assert {item.kind for item in affected} <= KINDS.keys()
     assert affected
@@ -114,12 +113,14 @@ def test_several_targets_are_one_plan(life: Life) -> None:
     both = plan([Target("node", life.milo.pk), Target("node", sold.pk)])
     first, other = plan_for(life), plan([Target("node", sold.pk)])
     assert both.counts["chat_message"] == first.counts["chat_message"] + other.counts["chat_message"]
-    assert {affected.key for affected in both.going} == {affected.key for p in (first, other) for affected in p.going}
+    assert {affected.key for affected in both.deleted} == {
+        affected.key for p in (first, other) for affected in p.deleted
+    }
 
 
 def test_a_plan_takes_few_statements_however_much_it_reaches(life: Life) -> None:
     everything = [Target("node", pk) for pk in life.persona.nodes.values_list("pk", flat=True)]
     for targets in ([Target("node", life.milo.pk)], everything):
         with CaptureQueriesContext(connection) as statements:
-            assert plan(targets).going
+            assert plan(targets).deleted
         assert len(statements) <= 70

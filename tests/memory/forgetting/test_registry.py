@@ -30,7 +30,7 @@ def secure_delete_settings() -> list[int]:
 def test_what_goes_is_in_no_index_and_no_byte_and_what_stays_is_found(
     ana: User, fewer: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "MANY", fewer)
+    monkeypatch.setattr(registry, "MIN_BULK_ROWS", fewer)
     gone, other_persona = (
         synthetic.write_life(ana, synthetic.Size(20, 60), seed=seed, progress=False) for seed in (1, 2)
     )
@@ -59,7 +59,7 @@ def test_a_deletion_that_fails_leaves_the_indexes_as_they_were(ana: User, monkey
             Persona.objects.filter(pk=gone.pk).delete()
             raise ZeroDivisionError
 
-    monkeypatch.setattr(registry, "MANY", 10)
+    monkeypatch.setattr(registry, "MIN_BULK_ROWS", 10)
     gone = synthetic.write_life(ana, synthetic.Size(20, 60), progress=False)
     before = secure_delete_settings()
     with pytest.raises(ZeroDivisionError):

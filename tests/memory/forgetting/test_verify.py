@@ -48,7 +48,7 @@ def mine(mira: Persona, remember: Remember) -> ConceptNode:
 
 
 def find_traces(*texts: str) -> set[tuple[str, str]]:
-    return {(hit.place, hit.form) for hit in verify.of_texts(texts or [WORDS])}
+    return {(hit.place, hit.form) for hit in verify.find_texts(texts or [WORDS])}
 
 
 def add_failed_job(words: str) -> None:

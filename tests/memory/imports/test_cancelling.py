@@ -72,7 +72,7 @@ def test_the_bytes_of_what_was_not_read_are_gone_from_the_file(mira: Persona) ->
     import_session(job, f"Ana: {SAID}")
     erase_unread(job, NOW)
     assert Receipt.objects.get().status == "done"
-    assert verify.of_texts([SAID]) == []
+    assert verify.find_texts([SAID]) == []
 
 
 @pytest.mark.django_db

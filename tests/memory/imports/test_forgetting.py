@@ -61,7 +61,7 @@ def test_a_whole_import_is_reverted_with_everything_that_came_of_it(mira: Person
     assert not any(
         model.objects.exists() for model in (ImportJob, ImportChunk, ImportPiece, ImportRun, ConceptNode, CoreDraft)
     )
-    assert verify.of_texts([SAID]) == []
+    assert verify.find_texts([SAID]) == []
     assert checks.broken_invariants(NOW) == {}
 
 
@@ -95,8 +95,8 @@ def test_what_was_also_told_here_is_decided_as_for_any_line(mira: Persona, model
     node = ConceptNode.objects.get(kind="event")
     assert node.evidence.count() == 2
     forgetting_plan = plan_for(Target("import", ImportRun.objects.get().pk))
-    assert [item.why for item in forgetting_plan.going if item.kind == "event"] == ["quotes"]
-    assert [item.key for item in forgetting_plan.going if item.kind == "message"] == [session.messages.get().pk]
+    assert [item.why for item in forgetting_plan.deleted if item.kind == "event"] == ["quotes"]
+    assert [item.key for item in forgetting_plan.deleted if item.kind == "message"] == [session.messages.get().pk]
     orphan_plan = plan([Target("import", ImportRun.objects.get().pk)], Choice("orphan"))
     assert [(item.key, item.why) for item in orphan_plan.staying] == [(node.pk, "other_ground")]
 
@@ -105,7 +105,7 @@ def test_a_line_that_was_forgotten_does_not_come_back_with_its_file(mira: Person
     model.answers(*[events_of_each] * 9)
     importing_files.import_file(mira, CHAT, NAME)
     forget_target(Target("message", line_of(SAID).pk))
-    assert verify.of_texts([SAID]) == []
+    assert verify.find_texts([SAID]) == []
     again = importing_files.import_file(mira, CHAT, NAME)
     assert (again.status, again.counts["known"], again.counts["refused"]) == ("done", 2, 1)
     assert not Message.objects.filter(content=SAID).exists()
@@ -136,7 +136,7 @@ def test_a_line_of_somebody_else_is_forgotten_like_any(mira: Persona) -> None:
     session = import_session(an_import(mira), f"Kim: {SAID}", "Ana: I feed two grey cats.")
     message = session.messages.get(speaker="Kim")
     forget_target(Target("message", message.pk))
-    assert verify.of_texts([SAID]) == []
+    assert verify.find_texts([SAID]) == []
     assert session.messages.count() == 1
 
 
@@ -173,14 +173,14 @@ def test_what_somebody_said_goes_with_them(mira: Persona) -> None:
     session = import_session(an_import(mira), "Ana: I feed two grey cats.", f"Nils: {SAID}", "Anni: I feed none.")
     forget_target(Target("entity", nils_of(mira).pk))
     assert set(session.messages.values_list("speaker", flat=True)) == {"", "Anni"}
-    assert verify.of_texts([SAID]) == []
+    assert verify.find_texts([SAID]) == []
 
 
 def test_a_file_that_is_still_to_be_read_is_named_in_the_plan(mira: Persona) -> None:
     waiting_job = importing_files.analyze_file(mira, CHAT, NAME)
     live = talk(mira, SAID, "> Seven!", "Seven.")
     forgetting_plan = plan_for(Target("session", live.pk))
-    assert [(item.kind, item.uuid, item.why) for item in forgetting_plan.elsewhere] == [
+    assert [(item.kind, item.uuid, item.why) for item in forgetting_plan.untouched] == [
         ("import", waiting_job.uuid, "on_its_way")
     ]
 
@@ -192,7 +192,7 @@ def test_what_is_forgotten_while_its_file_waits_is_left_out_when_it_is_read(mira
     forget_target(Target("session", live.pk))
     while imports_runner.run(job.pk, Clock()) == imports_runner.Outcome.GOES_ON:
         pass
-    assert verify.of_texts([SAID]) == []
+    assert verify.find_texts([SAID]) == []
 
 
 def test_while_something_is_forgotten_no_import_stays_in_hand(mira: Persona) -> None:
@@ -212,7 +212,7 @@ def test_with_a_persona_or_an_owner_goes_what_they_brought(mira: Persona, ana: U
     assert job.pieces.exists()
     forget_target(Target(kind, mira.pk if kind == "persona" else ana.pk))
     assert not any(model.objects.exists() for model in (ImportJob, ImportPiece, ImportChunk, ImportRun, Session))
-    assert verify.of_texts([SAID]) == []
+    assert verify.find_texts([SAID]) == []
 
 
 def test_what_was_brought_for_nobody_yet_goes_with_its_owner(ana: User, ben: User) -> None:

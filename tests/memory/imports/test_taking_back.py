@@ -107,7 +107,7 @@ def test_nothing_of_it_is_left_and_a_receipt_tells_how_much_it_was(mira: Persona
         model.objects.exists()
         for model in (ImportJob, ImportPiece, ImportChunk, ImportRun, Session, Message, ConceptNode, Entity, CoreDraft)
     )
-    assert verify.of_texts([GEESE]) == []
+    assert verify.find_texts([GEESE]) == []
     assert (receipt.is_reverted, receipt.counts, receipt.stones, receipt.prints) == (True, revert_plan.counts, [], [])
     import_chat(mira, model)
     assert verify.prove([receipt]).hits == []  # the messages imported again are not traces of the deleted ones
@@ -122,7 +122,7 @@ def test_what_was_forgotten_before_stays_forgotten(mira: Persona, model: Script)
     assert (again.counts["lines"], again.counts["known"], again.counts["refused"]) == (3, 0, 1)
     assert not Message.objects.filter(content=GEESE).exists()
     revert(again)
-    assert verify.of_texts([GEESE]) == []
+    assert verify.find_texts([GEESE]) == []
 
 
 def test_what_was_said_here_since_and_what_came_of_it_stays(mira: Persona, model: Script) -> None:
@@ -181,7 +181,7 @@ def test_drafts_go_and_what_a_person_accepted_stays_in_its_block_and_is_named(mi
     )
     CoreBlock.objects.filter(persona=mira, label="user").update(content=text)
     revert_plan = plan_revert(job)
-    assert [(item.kind, item.why) for item in revert_plan.elsewhere] == [("core_block", "written_by_people")]
+    assert [(item.kind, item.why) for item in revert_plan.untouched] == [("core_block", "written_by_people")]
     revert(job)
     assert not CoreDraft.objects.exists()
     assert CoreBlock.objects.get(persona=mira, label="user").content == text
@@ -259,7 +259,7 @@ def test_after_a_restore_it_is_reverted_again_and_may_come_again(mira: Persona, 
         transaction.set_rollback(True)
     assert ImportRun.objects.exists()
     result = replay.replay(since, NOW)
-    assert (result.receipts, result.left) == (1, [])
+    assert (result.receipts, result.hits) == (1, [])
     assert list(Session.objects.all()) == [live]
     assert live.messages.filter(withheld=False).count() == 2
     assert not Tombstone.objects.exists()

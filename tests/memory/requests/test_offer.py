@@ -238,7 +238,7 @@ def test_a_request_to_forget_is_never_recalled_and_its_reason_is_that_it_is_one(
     assert "to nuts" in shown
     assert "Forget" not in shown
     first = session.messages.order_by("id")[0]
-    going = plan([Target("message", first.pk)]).going
+    going = plan([Target("message", first.pk)]).deleted
     assert [one.why for one in going if one.key == first.pk and one.kind == "message"] == ["request"]
 
 

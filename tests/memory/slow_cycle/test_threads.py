@@ -251,7 +251,7 @@ def test_forgetting_a_memory_mends_the_title_or_deletes_the_thread_and_no_byte_i
     assert [(row.kind, row.why) for row in plan.erased] == [("thread", "written_from")]
     forgetting.forget(plan, None, clock.now)
     assert [row[0] for row in thread_rows()] == ["Landlord"]
-    assert verify.of_texts(["saw a flat in Basel"]) == []
+    assert verify.find_texts(["saw a flat in Basel"]) == []
     threads.rename(flat_thread, "My own words")
     threads.restore_member(flat_thread, called)
     plan = forgetting.plan([Target("node", called.pk)])
@@ -259,7 +259,7 @@ def test_forgetting_a_memory_mends_the_title_or_deletes_the_thread_and_no_byte_i
     forgetting.forget(plan, None, clock.now)
     assert not Thread.objects.exists()
     assert not ThreadMember.objects.exists()
-    assert verify.of_texts(["My own words"]) == []
+    assert verify.find_texts(["My own words"]) == []
     assert ConceptNode.objects.filter(pk=signed.pk).exists()
 
 
@@ -272,7 +272,7 @@ def test_a_title_of_the_owner_stays_unless_it_says_what_is_forgotten(
             threads.rename(flat_thread, title)
             forgetting.forget(forgetting.plan([Target("node", saw.pk)]), None, clock.now)
             assert Thread.objects.get().title == expected
-            assert verify.of_texts(["Ana saw a flat in Basel"]) == []
+            assert verify.find_texts(["Ana saw a flat in Basel"]) == []
 
 
 def test_a_title_of_the_owner_goes_with_a_word_that_only_the_forgotten_memory_has(

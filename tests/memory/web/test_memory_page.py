@@ -297,11 +297,11 @@ def test_a_message_that_also_says_it_is_chosen_for_itself(owner: Client, mira: P
     later = send_message(mira, "The sarcoidosis pills are bitter.")
     page = preview_forgetting(owner, mira, node=node.uuid)
     [group] = page.context["preview"]["mentioned"]
-    assert [(item.text, item.mode) for item in group.things] == [(later.content, "leave")]
+    assert [(item.text, item.mode) for item in group.items] == [(later.content, "leave")]
     assert "Also mentioned in" in page.content.decode()
     posted = {f"mention-{later.pk}": "withhold", f"proposed-{later.pk}": "leave", "messages": "forget"}
     again = owner.post(f"/memory/{mira.uuid}/forget/", posted | {"node": node.uuid})
-    assert again.context["preview"]["mentioned"][0].things[0].mode == "withhold"
+    assert again.context["preview"]["mentioned"][0].items[0].mode == "withhold"
     response = confirm_forgetting(owner, mira, again.context["preview"]["digest"], node=node.uuid, **posted)
     assert response.status_code == 302
     later.refresh_from_db()
