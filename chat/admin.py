@@ -85,7 +85,7 @@ class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
         """Raise a flag for each message that this user may read."""
         now = timezone.now()
         selected_messages = [
-            message for message in self.chosen(request, messages) if self._may_point_out(request, message)
+            message for message in self.limited_rows(request, messages) if self._may_point_out(request, message)
         ]
         raised = [message for message in selected_messages if care_flags.raise_flag(message, request.user, now)]  # type: ignore[arg-type]
         for message in raised:
@@ -162,7 +162,8 @@ class CrisisFlagAdmin(ReadOnlyAdmin):
     @admin.action(description=_("Mark as seen"), permissions=["mark"])
     def mark_seen(self, request: HttpRequest, flags: QuerySet[CrisisFlag]) -> None:
         now = timezone.now()
-        seen_flags = [flag for flag in self.chosen(request, flags) if care_flags.mark_seen(flag, request.user, now)]  # type: ignore[arg-type]
+        rows = self.limited_rows(request, flags)
+        seen_flags = [flag for flag in rows if care_flags.mark_seen(flag, request.user, now)]  # type: ignore[arg-type]
         for flag in seen_flags:
             self.log_change(request, flag, "seen")
         text = ngettext("%(count)d flag is marked as seen.", "%(count)d flags are marked as seen.", len(seen_flags))

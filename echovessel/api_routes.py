@@ -78,10 +78,10 @@ class Login(SessionAuth):
         return user
 
 
-def _limit_rate(who: tuple[str, int]) -> None:
+def _limit_rate(caller: tuple[str, int]) -> None:
     now = time.monotonic()
-    if not pace.admit(who, now):
-        raise ApiError(429, "rate_limited", "Too many requests in a minute.", retry_after=pace.wait(who, now))
+    if not pace.admit(caller, now):
+        raise ApiError(429, "rate_limited", "Too many requests in a minute.", retry_after=pace.wait(caller, now))
 
 
 def _require_caller(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

@@ -157,7 +157,7 @@ def abandon(now: datetime, sparing: Collection[int] = ()) -> int:
     running = Turn.objects.running().exclude(pk__in=sparing).select_related("persona", "session", "original")
     count = 0
     for turn in running:
-        patience = timedelta(seconds=knobs.late_lease_seconds() if lease.is_running_beside(turn.holder) else 0)
+        patience = timedelta(seconds=knobs.late_lease_seconds() if lease.is_other_running_process(turn.holder) else 0)
         lapsed = turn.lease_until is None or turn.lease_until + patience < now
         if not lapsed and not lease.is_dead(turn.holder):
             continue

@@ -61,10 +61,10 @@ class Forgettable(admin.ModelAdmin):
 
     def forget(self, request: HttpRequest, rows: QuerySet) -> HttpResponseRedirect | None:
         """Redirect to the preview of forgetting these rows."""
-        selected_rows = self.chosen(request, rows)
+        selected_rows = self.limited_rows(request, rows)
         return redirect(forget_address(self.forgets, [row.pk for row in selected_rows])) if selected_rows else None
 
-    def chosen(self, request: HttpRequest, rows: QuerySet) -> list[Any]:
+    def limited_rows(self, request: HttpRequest, rows: QuerySet) -> list[Any]:
         """The rows of an action; an empty list and an error message if they are more than a page holds."""
         selected_rows = list(rows[: MAX_AT_ONCE + 1])
         if len(selected_rows) <= MAX_AT_ONCE:
@@ -131,15 +131,15 @@ class AdminPage(Forgettable):
         """Whether this user may read the words of `row`."""
         return not self.words or may_read(request.user, self.owner_id_of(row))
 
-    def looked(self, request: HttpRequest, rows: Iterable[Any]) -> None:
+    def log_view(self, request: HttpRequest, rows: Iterable[Any]) -> None:
         """Record that this user was shown the words of `rows` of other owners."""
         if not self.words:
             return
-        others = [
+        foreign_rows = [
             row for row in rows if self.owner_id_of(row) not in (None, request.user.pk) and self.reads(request, row)
         ]
-        personas = {self.persona_of(row).uuid for row in others}
-        looks.record(request.user, self.opts.label, personas, [row.pk for row in others])
+        personas = {self.persona_of(row).uuid for row in foreign_rows}
+        looks.record(request.user, self.opts.label, personas, [row.pk for row in foreign_rows])
 
     # --- display ------------------------------------------------------------------------------------------------------
 
@@ -199,13 +199,13 @@ class AdminPage(Forgettable):
     def changelist_view(self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None) -> HttpResponse:
         response = super().changelist_view(request, {"title": self.list_title, **(extra_context or {})})
         if context := getattr(response, "context_data", None):
-            self.looked(request, context["cl"].result_list)
+            self.log_view(request, context["cl"].result_list)
         return response
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **options: Any) -> HttpResponse:
         row = options.get("obj")
         if row is not None:
-            self.looked(request, [row])
+            self.log_view(request, [row])
             # The names and labels of list actions that this row's page offers too.
             actions = self.get_actions(request) if self.on_page and self.waits(row) else {}
             context["offered"] = [(name, str(actions[name][2])) for name in self.on_page if name in actions]

@@ -20,12 +20,12 @@ def belongs(name: str) -> bool:
     parts = path.parts
     if not parts or path.is_absolute() or ".." in parts or (len(parts) == 1) == (parts[0] == "media"):
         return False
-    return _is_known(parts[0])
+    return _belongs_to_installation(parts[0])
 
 
 def entries(folder: Path) -> list[str]:
     """The entries of the data folder that belong to the installation: files, and the media folder."""
-    return sorted(path.name for path in folder.iterdir() if _is_known(path.name))
+    return sorted(path.name for path in folder.iterdir() if _belongs_to_installation(path.name))
 
 
 def files(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -37,5 +37,5 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
                 yield file.relative_to(folder).as_posix(), file
 
 
-def _is_known(name: str) -> bool:
+def _belongs_to_installation(name: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in PATTERNS)

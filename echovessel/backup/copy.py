@@ -60,10 +60,10 @@ def damage(connection: Any) -> list[str]:
 
 def count_rows(connection: Any, tables: Sequence[str]) -> dict[str, int]:
     """The row counts of those tables that exist."""
-    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    existing_tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     return {
         table: connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
-        for table in sorted(there.intersection(tables))
+        for table in sorted(existing_tables.intersection(tables))
     }
 
 

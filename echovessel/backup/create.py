@@ -20,7 +20,7 @@ FOLDER = "backups"
 STAMP = "%Y%m%dT%H%M%SZ"
 NAME = re.compile(r"echovessel-(\d{8}T\d{6}Z)\.tar")
 PART = ".echovessel-backup-"  # prefix of the temporary folders of backups in progress
-WHOLE = "backup.tar"
+ARCHIVE = "backup.tar"
 
 
 class CannotBackUp(Exception):
@@ -53,18 +53,20 @@ def create_backup(file: Path, now: datetime, progress: package.Progress, *, with
         except NotABackup as error:
             raise CannotBackUp(f"{file} exists already, and is no backup") from error
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    needed = 2 * _database().stat().st_size
-    if shutil.disk_usage(file.parent).free < needed:
-        raise CannotBackUp(f"there is no space in {file.parent}: {needed // 1_000_000} MB are needed for a short time")
+    needed_bytes = 2 * _database().stat().st_size
+    if shutil.disk_usage(file.parent).free < needed_bytes:
+        raise CannotBackUp(
+            f"there is no space in {file.parent}: {needed_bytes // 1_000_000} MB are needed for a short time"
+        )
     for stale_part in file.parent.glob(f"{PART}*"):  # of a backup whose process died
         if lease.is_dead(stale_part.name.removeprefix(PART)):
             shutil.rmtree(stale_part, ignore_errors=True)
     prefix = f"{PART}{lease.new_holder()}:"
     with TemporaryDirectory(prefix=prefix, dir=file.parent, ignore_cleanup_errors=True) as folder:
         # First the members, then the tar.
-        whole = Path(folder, WHOLE)
+        archive = Path(folder, ARCHIVE)
         key = connection.settings_dict["OPTIONS"].get("key", "")
-        members = {name: whole.with_name(name) for name in (DATABASE, FILES)}
+        members = {name: archive.with_name(name) for name in (DATABASE, FILES)}
         backup_copy.copy(connection, members[DATABASE])
         package.pack_files(Path(settings.DATA_DIR), members[FILES], key)
         with backup_copy.open_copy(members[DATABASE], key) as copy:
@@ -80,8 +82,8 @@ def create_backup(file: Path, now: datetime, progress: package.Progress, *, with
             counts=counts,
             members={name: package.describe_member(path) for name, path in members.items()},
         )
-        package.pack(whole, manifest, members, progress)
-        whole.replace(file)
+        package.pack(archive, manifest, members, progress)
+        archive.replace(file)
     swap.sync(file.parent)
     return manifest
 
@@ -116,7 +118,7 @@ def tables() -> list[str]:
 
 def rotate(folder: Path, now: datetime, keep: int | None, keep_days: int | None) -> Sequence[Path]:
     """Delete the outdated backups and return their paths."""
-    gone = outdated_backups(folder.iterdir(), now, keep, keep_days)
-    for file in gone:
+    outdated = outdated_backups(folder.iterdir(), now, keep, keep_days)
+    for file in outdated:
         file.unlink()
-    return gone
+    return outdated

@@ -48,13 +48,13 @@ def acquire_exclusive(folder: Path, patience_seconds: float = 0) -> Iterator[Non
     are still alive after `patience_seconds`."""
     lock = _locks[folder] if folder in _locks else _open_lock(folder)
     try:
-        deadline, has_told = time.monotonic() + patience_seconds, False
+        deadline, has_warned = time.monotonic() + patience_seconds, False
         while time.monotonic() < deadline:
             with contextlib.suppress(Occupied), _exclusive(lock):
                 break
-            if not has_told:
+            if not has_warned:
                 sys.stderr.write("EchoVessel is still running; waiting a few seconds for it to end.\n")
-                has_told = True
+                has_warned = True
             time.sleep(PAUSE_SECONDS)
         with _exclusive(lock):
             yield
@@ -63,14 +63,14 @@ def acquire_exclusive(folder: Path, patience_seconds: float = 0) -> Iterator[Non
             os.close(lock)
 
 
-def others(folder: Path) -> list[int]:
+def other_processes(folder: Path) -> list[int]:
     """The ids of other processes that have this folder's lock open, as far as the system shows them (Linux)."""
-    lock, lock_path = str((folder / LOCK).resolve()), set()
+    lock, process_ids = str((folder / LOCK).resolve()), set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
         with contextlib.suppress(OSError):  # the process ended meanwhile, or belongs to another user
             if os.readlink(link) == lock:
-                lock_path.add(int(link.parts[2]))
-    return sorted(lock_path - {os.getpid()})
+                process_ids.add(int(link.parts[2]))
+    return sorted(process_ids - {os.getpid()})
 
 
 def _open_lock(folder: Path) -> int:

@@ -35,7 +35,7 @@ class ForgetLog:
 
 
 @dataclass
-class Replayed:
+class ReplayResult:
     """The result of a replay: `receipts` that were new here, deleted rows by table, `withheld` messages, tombstones
     that were set and those of another key; `accounts` that were kept because otherwise nobody could administer the
     installation; and traces that were found all the same."""
@@ -58,7 +58,7 @@ class ForgetReplay(Protocol):
         """End what processes of the backup's time had begun and nobody will finish."""
         ...
 
-    def replay(self, log: ForgetLog, now: datetime) -> Replayed:
+    def replay(self, log: ForgetLog, now: datetime) -> ReplayResult:
         """Forget it in the current database, all or nothing, and erase the bytes."""
         ...
 

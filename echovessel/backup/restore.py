@@ -24,7 +24,7 @@ from django.db import DatabaseError, connection, connections
 
 from echovessel.backup import contents, create, data_dir_lock, manifest, package, revocations, swap
 from echovessel.backup import copy as backup_copy
-from echovessel.backup.forget_replay import ForgetLog, Replayed, forget_replay
+from echovessel.backup.forget_replay import ForgetLog, ReplayResult, forget_replay
 from echovessel.backup.manifest import DATABASE, FILES, Manifest, NotABackup
 from echovessel.db.sqlite import erasure, migration_history
 from echovessel.db.sqlite.base import Database, key_pragma
@@ -43,7 +43,7 @@ class RestoreRefused(Exception):
 class BackupState:
     """The state of the database to be replaced. `forget_log` is None if there is none, or it cannot be read."""
 
-    is_there: bool
+    exists: bool
     people: int = 0
     forget_log: ForgetLog | None = None
     closed: revocations.Revocations = NOTHING_CLOSED
@@ -52,22 +52,22 @@ class BackupState:
     def read(cls, now: datetime) -> "BackupState":
         """The state of the database to be replaced, whatever its condition."""
         if not _database().exists():
-            return cls(is_there=False)
+            return cls(exists=False)
         try:
             if not connection.introspection.table_names():
-                return cls(is_there=True, forget_log=ForgetLog())
+                return cls(exists=True, forget_log=ForgetLog())
             return cls(True, User.objects.count(), forget_replay().read_log(), revocations.read_revocations(now))
         except (DatabaseError, ImproperlyConfigured):
-            return cls(is_there=True)
+            return cls(exists=True)
         finally:
             connections.close_all()
 
     @property
     def is_empty(self) -> bool:
         """Whether it contains nothing of anybody."""
-        return not self.is_there or (self.forget_log is not None and not self.people)
+        return not self.exists or (self.forget_log is not None and not self.people)
 
-    def why_kept(self) -> str:
+    def describe_refusal(self) -> str:
         """Why it is only replaced with --force."""
         if self.forget_log is None:
             return (
@@ -88,7 +88,7 @@ class RestoreResult:
 
     manifest: Manifest
     before: BackupState
-    replayed: Replayed | None
+    replayed: ReplayResult | None
     counts: Mapping[str, int]
     aside: Path | None
 
@@ -106,24 +106,27 @@ def restore(
             raise RestoreRefused(fault)
         before = BackupState.read(now)
         if not before.is_empty and not force:
-            raise RestoreRefused(before.why_kept())
-        needed = 3 * backup_manifest.members[DATABASE].size + 2 * backup_manifest.members[FILES].size
-        if shutil.disk_usage(_database().parent).free < needed:
+            raise RestoreRefused(before.describe_refusal())
+        needed_bytes = 3 * backup_manifest.members[DATABASE].size + 2 * backup_manifest.members[FILES].size
+        if shutil.disk_usage(_database().parent).free < needed_bytes:
             raise RestoreRefused(
-                f"there is no space beside the database: {needed // 1_000_000} MB are needed for a short time"
+                f"there is no space beside the database: {needed_bytes // 1_000_000} MB are needed for a short time"
             )
         with _lock_database(before), _stages():
             receipt, counts = _prepare_stage(file, before, now, progress)
             if counts["pages_damaged"]:
                 raise NotABackup("the database in it is damaged")
-            if receipt is not None and (places_left := sorted({hit.place for hit in receipt.hits if hit.form == "id"})):
+            if receipt is not None and (
+                remaining_places := sorted({hit.place for hit in receipt.hits if hit.form == "id"})
+            ):
                 raise RestoreRefused(
-                    f"what was forgotten since the backup could not be forgotten in it: see {', '.join(places_left)}"
+                    "what was forgotten since the backup could not be forgotten in it: see "
+                    f"{', '.join(remaining_places)}"
                 )
-            wrong = [f"{name} {count}" for name, count in counts.items() if count]
-            if wrong and not as_it_is:
+            violations = [f"{name} {count}" for name, count in counts.items() if count]
+            if violations and not as_it_is:
                 raise RestoreRefused(
-                    f"its memory is not in order ({', '.join(wrong)}). Say --as-it-is to restore it all the same; "
+                    f"its memory is not in order ({', '.join(violations)}). Say --as-it-is to restore it all the same; "
                     "where tombstones are of another key, give that key in TOMBSTONE_KEY first."
                 )
             # The swap. `aside` is the folder of the replaced installation.
@@ -134,7 +137,7 @@ def restore(
             swap.begin(_home(), list(_steps(name)))
             swap.finish(_home())
             aside = _database().parent / name
-    return RestoreResult(backup_manifest, before, receipt, counts, aside if before.is_there else None)
+    return RestoreResult(backup_manifest, before, receipt, counts, aside if before.exists else None)
 
 
 # --- the installation to be replaced --------------------------------------------------------------------------------
@@ -190,7 +193,7 @@ def _stages() -> Iterator[None]:
 
 def _prepare_stage(
     file: Path, before: BackupState, now: datetime, progress: package.Progress
-) -> tuple[Replayed | None, dict[str, int]]:
+) -> tuple[ReplayResult | None, dict[str, int]]:
     """Unpack the backup and bring it up to date. Returns the result of the replay and the violated invariants."""
     folder = _database().parent / STAGE
     package.unpack(file, folder, progress)

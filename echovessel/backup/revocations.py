@@ -27,9 +27,9 @@ def read_revocations(now: datetime) -> Revocations:
     )
 
 
-def apply_revocations(what: Revocations, now: datetime) -> None:
+def apply_revocations(revocations: Revocations, now: datetime) -> None:
     """Revoke the same in the current database, and end every login."""
     Login.objects.all().delete()
-    ApiToken.objects.filter(digest__in=what.tokens, revoked_at=None).update(revoked_at=now)
-    for key, name in what.people:
+    ApiToken.objects.filter(digest__in=revocations.tokens, revoked_at=None).update(revoked_at=now)
+    for key, name in revocations.people:
         User.objects.filter(pk=key, username=name).update(is_active=False)

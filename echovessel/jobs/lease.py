@@ -40,7 +40,7 @@ def new_holder() -> str:
 
 def is_dead(holder: str) -> bool:
     """Whether a holder is known to be dead: a process of this host that no longer runs. Others may be alive."""
-    pid = _pid_here(holder)
+    pid = _local_pid(holder)
     if pid is None:
         return False
     if pid == os.getpid():
@@ -48,16 +48,16 @@ def is_dead(holder: str) -> bool:
     return not _runs(pid)
 
 
-def is_running_beside(holder: str) -> bool:
+def is_other_running_process(holder: str) -> bool:
     """Whether a holder is another running process of this host, as far as its pid shows."""
-    pid = _pid_here(holder)
+    pid = _local_pid(holder)
     return pid is not None and pid != os.getpid() and _runs(pid)
 
 
-def _pid_here(holder: str) -> int | None:
+def _local_pid(holder: str) -> int | None:
     """The pid of a holder on this host; None for any other."""
-    host, _colon, rest = holder.partition(":")
-    pid = rest.partition(":")[0]
+    host, _colon, pid_and_token = holder.partition(":")
+    pid = pid_and_token.partition(":")[0]
     return int(pid) if host == HOST and pid.isdecimal() else None
 
 

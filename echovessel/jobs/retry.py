@@ -29,11 +29,11 @@ def next_retry(error: Exception, attempts: int) -> Retry | None:
     return Retry(delay_after(attempts, error.retry_after if isinstance(error, LLMError) else None), attempts)
 
 
-def delay_after(attempts: int, asked_for: float | None = None) -> timedelta:
+def delay_after(attempts: int, retry_after: float | None = None) -> timedelta:
     """The delay after the failure of the `attempts`-th attempt (from 1): four times the previous one, up to a limit,
     and never shorter than the server asked for (seconds)."""
     seconds = min(knobs.backoff_longest_seconds(), knobs.backoff_seconds() * 4 ** (attempts - 1))
-    return timedelta(seconds=max(seconds, asked_for or 0))
+    return timedelta(seconds=max(seconds, retry_after or 0))
 
 
 def error_code(error: Exception) -> str:

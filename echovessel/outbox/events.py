@@ -114,7 +114,7 @@ class Hub:
         self._subscriptions: dict[UUID, set[Subscription]] = {}
         self._news = asyncio.Event()
         self._tail: asyncio.Task[None] | None = None
-        self._seen = 0
+        self._last_seen_id = 0
         self._read_lock = asyncio.Lock()
         self._requested = self._completed = 0
         self._subscribe_lock = asyncio.Lock()
@@ -123,7 +123,7 @@ class Hub:
         """Subscribe to these streams from now on, in one order. End it with `unsubscribe`."""
         async with self._subscribe_lock:
             if not self._subscriptions:
-                self._seen = await in_thread(last_id)
+                self._last_seen_id = await in_thread(last_id)
             if self._tail is None or self._tail.done():
                 self._tail = asyncio.create_task(self._follow(), name="outbox-tail")
             subscription = Subscription(streams, knobs.queue_length())
@@ -148,15 +148,15 @@ class Hub:
     async def catch_up(self) -> None:
         """Deliver every durable event committed so far, in order and once."""
         self._requested += 1
-        mine = self._requested
+        request_number = self._requested
         async with self._read_lock:
-            if not self._subscriptions or self._completed >= mine:
+            if not self._subscriptions or self._completed >= request_number:
                 return  # another task has read the table since this call
             answering = self._requested
-            while rows := await in_thread(after, self._seen):
+            while rows := await in_thread(after, self._last_seen_id):
                 for stream, frame in rows:
                     self.broadcast(stream, frame)
-                    self._seen = frame.id or self._seen
+                    self._last_seen_id = frame.id or self._last_seen_id
                 if len(rows) < MAX_AT_ONCE:
                     break
             self._completed = answering

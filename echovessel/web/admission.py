@@ -40,13 +40,13 @@ class SameOrigin:
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> Any:
         headers = {name.decode("latin1"): value.decode("latin1") for name, value in scope["headers"]}
-        if is_ours(headers.get("origin", ""), headers.get("host", "")):
+        if is_own_origin(headers.get("origin", ""), headers.get("host", "")):
             return await self.application(scope, receive, send)
         logger.warning("a socket was refused: its Origin is not this site's")
         return await WebsocketDenier()(scope, receive, send)
 
 
-def is_ours(origin: str, host: str) -> bool:
+def is_own_origin(origin: str, host: str) -> bool:
     """Whether a page at `origin` may open a socket at `host` (host:port, from the request)."""
     request = HttpRequest()
     request.META["HTTP_HOST"] = host
@@ -54,12 +54,12 @@ def is_ours(origin: str, host: str) -> bool:
         request.get_host()
     except DisallowedHost:
         return False
-    scheme, _colon, rest = origin.partition("://")
-    if rest == host and scheme in (("https",) if settings.HTTPS else ("http", "https")):
+    scheme, _colon, origin_host = origin.partition("://")
+    if origin_host == host and scheme in (("https",) if settings.HTTPS else ("http", "https")):
         return True
     # CSRF_TRUSTED_ORIGINS lists origins, or all subdomains of a domain (https://*.example.org), as for forms.
     trusted = (origin_parts.partition("://") for origin_parts in settings.CSRF_TRUSTED_ORIGINS)
-    return any(scheme == name and is_same_domain(rest, place.lstrip("*")) for name, _sep, place in trusted)
+    return any(scheme == name and is_same_domain(origin_host, place.lstrip("*")) for name, _sep, place in trusted)
 
 
 # --- logins ---

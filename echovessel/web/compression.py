@@ -26,8 +26,8 @@ def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
 
     def compress(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_text = response.headers.get("Content-Type", "").startswith(TEXT)
-        whole = isinstance(response, HttpResponse) and is_text
-        return gzip.process_response(request, response) if whole else response
+        is_complete_text = isinstance(response, HttpResponse) and is_text
+        return gzip.process_response(request, response) if is_complete_text else response
 
     if iscoroutinefunction(get_response):
 

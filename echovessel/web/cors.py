@@ -45,8 +45,8 @@ def fault(origin: str) -> str:
     ('it is no origin', 'it is no origin')
     """
     scheme, _colon, host = origin.partition("://")
-    is_one = scheme and host and not set("/*?#@, ") & set(scheme + host) and origin == origin.lower()
-    return "" if is_one else "it is no origin"
+    is_origin = scheme and host and not set("/*?#@, ") & set(scheme + host) and origin == origin.lower()
+    return "" if is_origin else "it is no origin"
 
 
 def _preflight_response(request: HttpRequest) -> HttpResponse | None:

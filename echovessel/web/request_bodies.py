@@ -46,8 +46,8 @@ def bounded_request(base: Any, most_bytes: Callable[[], int]) -> Any:
     class Bounded(base):
         is_refused, taken = False, 0
 
-        def __init__(self, *given: Any, **named: Any) -> None:
-            super().__init__(*given, **named | {"parsePOSTFormSubmission": False})
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options | {"parsePOSTFormSubmission": False})
 
         def gotLength(self, length: int | None) -> None:  # noqa: N802  (twisted's names)
             super().gotLength(length)
@@ -100,12 +100,12 @@ def spooled_body(application: Application) -> Application:
     """The application with large bodies read from their file. Daphne calls it before it reads the body, so this is a
     function that acts immediately, not a coroutine."""
 
-    def called(scope: Any, receive: Receive, send: Any) -> Coroutine[Any, Any, None]:
+    def call_application(scope: Any, receive: Receive, send: Any) -> Coroutine[Any, Any, None]:
         body = _large_body(send) if scope["type"] == "http" else None
         return application(scope, SpooledBody(body, receive) if body else receive, send)
 
-    called._asgi_single_callable = True  # type: ignore[attr-defined]
-    return called
+    call_application._asgi_single_callable = True  # type: ignore[attr-defined]
+    return call_application
 
 
 def _large_body(send: Any) -> Any:

@@ -21,7 +21,7 @@ from django.db import transaction
 
 from chat.models import Message, Session, Turn
 from chat.turns import turn as turns
-from echovessel.backup.forget_replay import ForgetLog, Replayed
+from echovessel.backup.forget_replay import ForgetLog, ReplayResult
 from memory.consolidation import off_the_record
 from memory.erasure import receipts
 from memory.forgetting import execute, people, planning, verify
@@ -52,10 +52,10 @@ def read_log() -> ForgetLog:
     )
 
 
-def replay(log: ForgetLog, now: datetime) -> Replayed:
+def replay(log: ForgetLog, now: datetime) -> ReplayResult:
     """Apply the log to the database that is open now, completely or not at all, and erase the bytes. No other process
     may have it open."""
-    result = Replayed()
+    result = ReplayResult()
     has_our_key = log.key_id == tombstones.key_id()
     with transaction.atomic():
         missing = _add_receipts(log, has_our_key=has_our_key)
@@ -122,7 +122,7 @@ def _add_receipts(log: ForgetLog, *, has_our_key: bool) -> list[Receipt]:
     )
 
 
-def _forget_target(target: Target, result: Replayed, now: datetime) -> None:
+def _forget_target(target: Target, result: ReplayResult, now: datetime) -> None:
     try:
         receipt = people.forget(planning.plan([target]), None, now)
     except people.LastSuperuser:
@@ -153,7 +153,7 @@ def _targets(receipts: Iterable[Receipt], *, first: bool) -> dict[int, list[Targ
     return targets
 
 
-def _forget_all(targets: Mapping[int, list[Target]], choice: Choice, result: Replayed, now: datetime) -> None:
+def _forget_all(targets: Mapping[int, list[Target]], choice: Choice, result: ReplayResult, now: datetime) -> None:
     for persona_targets in targets.values():
         for start in range(0, len(persona_targets), BATCH_SIZE):
             plan = planning.plan(persona_targets[start : start + BATCH_SIZE], choice)
@@ -166,7 +166,7 @@ def _deleted_rows(receipt: Receipt) -> Mapping[str, int]:
 
 
 # --- tombstones -----------------------------------------------------------------------------------------------------
-def _restore_tombstones(log: ForgetLog, result: Replayed) -> None:
+def _restore_tombstones(log: ForgetLog, result: ReplayResult) -> None:
     our_key_id = tombstones.key_id()
     personas = dict(Persona.objects.values_list("uuid", "pk"))
     known_tombstones = set(Tombstone.objects.values_list("persona_id", "digest"))

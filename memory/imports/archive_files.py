@@ -28,7 +28,7 @@ from memory.models import ImportRun
 from memory.store import tombstones
 from persona.models import Persona
 from persona.onboarding import drafts
-from persona.onboarding.drafts import Words
+from persona.onboarding.drafts import DraftSource
 
 NAME = "archive"
 LABEL = gettext_lazy("EchoVessel archive")
@@ -107,7 +107,9 @@ def import_file(
                 label: text for label, text in blocks.items() if not tombstones.refuses_draft(persona, label, text)
             }
             for label, text in fresh.items():
-                drafts.propose(persona, label, text, [Words(text, where=_("core block of the archive"))], run.uuid, now)
+                drafts.propose(
+                    persona, label, text, [DraftSource(text, where=_("core block of the archive"))], run.uuid, now
+                )
         refused["drafts"] = len(blocks) - len(fresh)
     imported = ArchiveImport(imported_through(run.persona, run.uuid), +Counter(refused))
     ImportRun.objects.filter(pk=run.pk).update(counts=dict(imported.added))

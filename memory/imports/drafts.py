@@ -232,5 +232,5 @@ def _propose(lease: Lease[ImportJob], persona: Persona, block: DraftedBlock, quo
         persona, {of_draft(block.label, block.text), TombstoneSource("text", block.text), *sources}
     ):
         return False
-    words = [drafts.Words(quote.text, quote.message.uuid, quote.message.created_at) for quote in quotes]
+    words = [drafts.DraftSource(quote.text, quote.message.uuid, quote.message.created_at) for quote in quotes]
     return drafts.propose(persona, block.label, block.text, words, lease.row.uuid, lease.clock()) is not None

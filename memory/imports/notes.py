@@ -95,7 +95,7 @@ class _NoteStorer:
         if tombstones.refuses_draft(self.persona, passage.label, passage.text, passage.quote):
             self.counts["refused"] += 1
             return
-        words = drafts.Words(passage.quote, where=passage.where)
+        words = drafts.DraftSource(passage.quote, where=passage.where)
         is_new = drafts.propose(self.persona, passage.label, passage.text, [words], self.import_uuid, self.now)
         self.counts["drafts" if is_new else "known"] += 1
 

@@ -219,8 +219,8 @@ _FUNCTIONS: Mapping[str, Callable[[datetime], int]] = {
     ),
     "words_of_lines_astray": lambda now: _text_index_astray(search.INDEX),
     "words_of_memories_astray": lambda now: _text_index_astray(vectors.TEXT),
-    "substrings_of_lines_astray": lambda now: int(not search.SUBSTRINGS.is_whole(connection)),
-    "substrings_of_memories_astray": lambda now: int(not vectors.SUBSTRINGS.is_whole(connection)),
+    "substrings_of_lines_astray": lambda now: int(not search.SUBSTRINGS.is_intact(connection)),
+    "substrings_of_memories_astray": lambda now: int(not vectors.SUBSTRINGS.is_intact(connection)),
     "structures_missing": lambda now: len([*search.missing(), *vectors.missing()]),
     "stones_of_another_key": lambda now: tombstones_of_another_key(),
     "receipts_pending": lambda now: Receipt.objects.filter(

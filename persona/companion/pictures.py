@@ -25,8 +25,8 @@ MAX_BYTES = 10 * 1024 * 1024
 MAX_PIXELS = 64_000_000
 
 _PNG = b"\x89PNG\r\n\x1a\n"
-_PNG_KEPT = {b"IHDR", b"PLTE", b"tRNS", b"gAMA", b"sRGB", b"cHRM", b"IDAT", b"IEND"}
-_WEBP_KEPT = {b"VP8X", b"VP8 ", b"VP8L", b"ALPH"}
+_PNG_PIXEL_CHUNKS = {b"IHDR", b"PLTE", b"tRNS", b"gAMA", b"sRGB", b"cHRM", b"IDAT", b"IEND"}
+_WEBP_PIXEL_CHUNKS = {b"VP8X", b"VP8 ", b"VP8L", b"ALPH"}
 _HAS_ALPHA, _IS_ANIMATED = 0x10, 0x02
 # JPEG markers: start of a frame (its size), segments kept beside frames and scans, and the end of a scan's data.
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
@@ -63,27 +63,27 @@ def explain(refusal: PictureRefused) -> str:
     return reasons[refusal.code]
 
 
-def save_picture(persona: Persona, data: bytes, seen: str | None = None) -> Picture:
-    """Replace the picture of a persona. Raises PictureRefused, and PictureChanged if the stored version is not the
-    `seen` one."""
+def save_picture(persona: Persona, data: bytes, version_seen: str | None = None) -> Picture:
+    """Replace the picture of a persona. Raises PictureRefused, and PictureChanged if the stored version is not
+    `version_seen`."""
     picture_format, content = only_pixels(data)
     values = {"format": picture_format, "content": content, "saved_at": timezone.now()}
     with transaction.atomic():
-        _expect(persona, seen)
+        _check_version(persona, version_seen)
         picture, _created = Picture.objects.update_or_create(persona=persona, defaults=values)
         publish_settings(persona, ["picture"])
     return picture
 
 
-def remove_picture(persona: Persona, seen: str | None = None) -> None:
+def remove_picture(persona: Persona, version_seen: str | None = None) -> None:
     """Delete the picture. Raises PictureChanged."""
     with transaction.atomic():
-        _expect(persona, seen)
+        _check_version(persona, version_seen)
         Picture.objects.filter(persona=persona).delete()
         publish_settings(persona, ["picture"])
 
 
-def _expect(persona: Persona, version_seen: str | None) -> None:
+def _check_version(persona: Persona, version_seen: str | None) -> None:
     picture = Picture.objects.filter(persona=persona).defer("content").first()
     if version_seen is not None and version_seen != (picture.version if picture else ""):
         raise PictureChanged
@@ -126,7 +126,7 @@ def _strip_png(data: bytes) -> bytes:
             raise PictureRefused("broken")
         if kind == b"IHDR":
             _check_size(*struct.unpack_from(">II", chunk, 8))
-        if kind in _PNG_KEPT:
+        if kind in _PNG_PIXEL_CHUNKS:
             chunks.append(chunk)
         kinds.add(kind)
         at += len(chunk)
@@ -222,7 +222,7 @@ def _strip_webp(data: bytes) -> bytes:
         elif kind == b"VP8L":
             (bits,) = struct.unpack_from("<I", body, 1)
             _check_size(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
-        if kind in _WEBP_KEPT:
+        if kind in _WEBP_PIXEL_CHUNKS:
             kept_chunks.append(struct.pack("<4sI", kind, len(body)) + body + b"\0" * (len(body) % 2))
         has_pixels = has_pixels or kind in (b"VP8 ", b"VP8L")
     if not has_pixels:

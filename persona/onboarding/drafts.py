@@ -23,7 +23,7 @@ Status = CoreDraft.Status
 
 
 @dataclass(frozen=True)
-class Words:
+class DraftSource:
     """A quote that a draft rests on: from a message (`said_in` is its uuid), or from a place in the file (`where`)."""
 
     quote: str
@@ -46,7 +46,7 @@ class DraftRefused(Exception):
 
 
 def propose(
-    persona: Persona, label: str, text: str, quotes: Sequence[Words], import_uuid: UUID | None, now: datetime
+    persona: Persona, label: str, text: str, quotes: Sequence[DraftSource], import_uuid: UUID | None, now: datetime
 ) -> CoreDraft | None:
     """A new draft; None if the same text was proposed for this block before, whatever was decided, or stands in it.
     Call inside a transaction. Raises ValueError for a text that no block could hold."""

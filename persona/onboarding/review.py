@@ -15,7 +15,7 @@ class ReviewedBlock:
 
     label: str
     content: str
-    characters_left: int
+    free_characters: int
     drafts: tuple[CoreDraft, ...]
 
     @property
@@ -25,7 +25,7 @@ class ReviewedBlock:
     @property
     def fit_together(self) -> bool:
         """Whether all drafts fit into the block."""
-        return sum(len(draft.text) + 1 for draft in self.drafts) <= self.characters_left + 1
+        return sum(len(draft.text) + 1 for draft in self.drafts) <= self.free_characters + 1
 
 
 def review_blocks(persona: Persona) -> list[ReviewedBlock]:

@@ -11,7 +11,7 @@ from proactive.models.consideration import Consideration, Gate
 from proactive.outreach import replies
 from proactive.outreach.write import WrittenFirstWord
 from proactive.policy import outreach_context
-from proactive.policy.consider import decide_again
+from proactive.policy.consider import reconsider
 
 Status, Verdict = Outreach.Status, Consideration.Verdict
 
@@ -55,7 +55,7 @@ def deliver(lease: Lease[Outreach], written_word: WrittenFirstWord) -> None:
 
 def ask_the_gates(lease: Lease[Outreach]) -> None:
     """Raises Deferred or GateRefusal if this is no longer the time."""
-    decision = decide_again(lease.row, lease.clock())
+    decision = reconsider(lease.row, lease.clock())
     if decision.verdict == Verdict.DEFER:
         raise Deferred
     if decision.verdict == Verdict.REFUSE:

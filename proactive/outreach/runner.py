@@ -83,7 +83,7 @@ class OutreachJob(runner.Job[Lease[Outreach]]):
             return Outcome.LATER
         except GateRefusal as held:
             return self.drop(held.gate)
-        except outreach_context.ReasonGone:
+        except outreach_context.ReasonExpired:
             return self.drop(Gate.TRIGGER)
         except UnfitFirstWord as error:
             return self.fail(error.code)

@@ -34,11 +34,11 @@ _allowed: Query[ReachingOut] = Query(
         .order_by("persona_id")
     )
 )
-_on_its_way: Query[tuple[int]] = Query(
+_pending: Query[tuple[int]] = Query(
     lambda persona: Outreach.objects.filter(persona=persona, status=Status.WANTED).values_list("pk")[:1]
 )
 _newest: Query[Consideration] = Query(lambda persona: Consideration.objects.filter(persona=persona).order_by("-id")[:1])
-_again = Update(
+_count_repeat = Update(
     lambda row, at, facts: (
         Consideration.objects.filter(pk=row),
         {"times": F("times") + 1, "at": at, "facts": facts},
@@ -67,7 +67,7 @@ def prune(now: datetime) -> int:
     return Consideration.objects.filter(old | over).delete()[0]
 
 
-def decide_again(outreach: Outreach, now: datetime) -> Decision:
+def reconsider(outreach: Outreach, now: datetime) -> Decision:
     """Decide anew about an outreach that was decided on before. The outreach itself does not count against it."""
     allowed = ReachingOut.objects.filter(persona=outreach.persona_id).select_related("persona").first()
     key = outreach.trigger_key
@@ -81,7 +81,7 @@ def consider(allowed: ReachingOut, now: datetime) -> bool:
     outreach."""
     persona = allowed.persona
     with transaction.atomic():
-        if _on_its_way(persona.pk):
+        if _pending(persona.pk):
             return False
         situation = read_situation(allowed, now)
         decision = decide(situation)
@@ -98,7 +98,7 @@ def _begin_outreach(persona: Persona, reason: Reason, now: datetime) -> Outreach
         defaults={"trigger": reason.kind, "about_uuid": reason.about, "wanted_at": now},
     )
     if not is_new:
-        again = {
+        values = {
             "status": Status.WANTED,
             "reason": "",
             "wanted_at": now,
@@ -106,7 +106,7 @@ def _begin_outreach(persona: Persona, reason: Reason, now: datetime) -> Outreach
             "holder": "",
             "lease_until": None,
         }
-        Outreach.objects.filter(pk=outreach.pk).update(**again)
+        Outreach.objects.filter(pk=outreach.pk).update(**values)
     async_task("proactive.tasks.reach_out", outreach.pk)
     return outreach
 
@@ -127,11 +127,11 @@ def _record(persona: Persona, situation: Situation, decision: Decision, outreach
         at=situation.now,
     )
     for newest in _newest(row.persona_id):
-        if _says(newest) == _says(row):
-            _again(newest.pk, row.at, row.facts)
+        if _decision_of(newest) == _decision_of(row):
+            _count_repeat(newest.pk, row.at, row.facts)
             return
     insert(row)
 
 
-def _says(row: Consideration) -> tuple[object, ...]:
+def _decision_of(row: Consideration) -> tuple[object, ...]:
     return row.day, row.verdict, row.gate, row.trigger, row.trigger_key

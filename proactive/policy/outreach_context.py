@@ -12,7 +12,7 @@ from proactive.models.outreach import Trigger
 AWAITED = (Trigger.PROMISE, Trigger.EXPECTATION)
 
 
-class ReasonGone(Exception):
+class ReasonExpired(Exception):
     """The memory of the outreach no longer exists, is no longer awaited, or is one the owner wants left alone."""
 
 
@@ -42,7 +42,7 @@ def of(outreach: Outreach) -> OutreachContext:
         return OutreachContext(outreach.trigger, outreach.wanted_at, day=last_day)
     about = ConceptNode.objects.of(outreach.persona).recallable().filter(uuid=outreach.about_uuid).first()
     if about is None or (outreach.trigger in AWAITED and about.outcome != ConceptNode.Outcome.OPEN):
-        raise ReasonGone
+        raise ReasonExpired
     if crosses(boundaries_of(outreach.persona), about.description):
-        raise ReasonGone
+        raise ReasonExpired
     return OutreachContext(outreach.trigger, outreach.wanted_at, about, about.event_time_end)

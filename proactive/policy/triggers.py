@@ -84,7 +84,7 @@ _shocks: Query[tuple[UUID, datetime]] = Query(
         .values_list("uuid", "created_at")[:MAX_OF_A_KIND]
     )
 )
-_made_of: Query[tuple[str, str]] = Query(
+_outreaches_of: Query[tuple[str, str]] = Query(
     lambda persona, key: Outreach.objects.filter(persona=persona, trigger_key=key).values_list("status", "reason")
 )
 _silences: Query[tuple[str, datetime, str, str]] = Query(
@@ -121,7 +121,7 @@ def find_reasons(
         reason
         for reason in reasons
         if reason.key == sparing
-        or all(may_come_again(status, ended_by) for status, ended_by in _made_of(persona.pk, reason.key))
+        or all(is_reusable(status, ended_by) for status, ended_by in _outreaches_of(persona.pk, reason.key))
     ]
     # Leave out reasons about a matter that the owner wants left alone.
     matters = [reason.about for reason in unused if reason.about]
@@ -135,7 +135,7 @@ def find_reasons(
     )
 
 
-def may_come_again(status: str, reason: str) -> bool:
+def is_reusable(status: str, reason: str) -> bool:
     """Whether the trigger of an ended outreach may be used again: yes if a gate held the outreach back."""
     return status == Status.DROPPED and reason in Gate.values
 
@@ -152,8 +152,8 @@ def _due(persona: Persona, kind: str, now: datetime) -> Iterator[Reason]:
 def _strong_events(persona: Persona, now: datetime) -> Iterator[Reason]:
     least = knobs.shock_impact()
     since = now - timedelta(hours=knobs.shock_hours())
-    for uuid, told_at in _shocks(persona.pk, since, now, least, -least):
-        yield Reason(Trigger.SHOCK, f"{Trigger.SHOCK}:{uuid}", uuid, told_at)
+    for uuid, created_at in _shocks(persona.pk, since, now, least, -least):
+        yield Reason(Trigger.SHOCK, f"{Trigger.SHOCK}:{uuid}", uuid, created_at)
 
 
 def _silence(
@@ -170,7 +170,7 @@ def _silence(
     before = [
         wanted_at
         for key, wanted_at, status, reason in _silences(persona.pk, session_messages.last_user_at)
-        if key != sparing and not may_come_again(status, reason)
+        if key != sparing and not is_reusable(status, reason)
     ]
     if before and now - before[-1] < first * 2 ** (len(before) - 1):
         return

@@ -158,8 +158,8 @@ def _considerations(first: dt.date, last: dt.date, persona: int | None) -> Any:
 
 def _bar(times: Mapping[str, int]) -> Iterable[GateCount]:
     """The segments of a bar, side by side."""
-    whole, x = sum(times.values()), 0.0
+    total, x = sum(times.values()), 0.0
     for gate, number in times.items():
-        width = BAR * number / whole
+        width = BAR * number / total
         yield GateCount(gate, Gate(gate).label, number, f"{x:.2f}", f"{width:.2f}")
         x += width

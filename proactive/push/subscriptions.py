@@ -34,7 +34,7 @@ class Address:
     auth: str
 
 
-def read(body: Any) -> Address:
+def parse_subscription(body: Any) -> Address:
     """Parse the JSON of `PushSubscription.toJSON()`. Raises NotSubscribed."""
     keys = body.get("keys") if isinstance(body, Mapping) else None
     if not isinstance(keys, Mapping):
@@ -44,7 +44,7 @@ def read(body: Any) -> Address:
         raise NotSubscribed("unreadable")
     if not endpoints.is_allowed(endpoint):
         raise NotSubscribed("unknown_service")
-    return Address(endpoint, _written(point), _written(secret))
+    return Address(endpoint, _as_base64(point), _as_base64(secret))
 
 
 def subscribe(owner_id: int, address: Address) -> PushSubscription:
@@ -53,8 +53,10 @@ def subscribe(owner_id: int, address: Address) -> PushSubscription:
     with transaction.atomic():
         values = {"owner_id": owner_id, "p256dh": address.p256dh, "auth": address.auth, "failures": 0}
         subscription, _ = PushSubscription.objects.update_or_create(endpoint=address.endpoint, defaults=values)
-        others = PushSubscription.objects.filter(owner=owner_id).exclude(pk=subscription.pk).order_by("-pk")
-        too_many = list(others.values_list("pk", flat=True)[knobs.push_browsers() - 1 :])
+        other_subscriptions = (
+            PushSubscription.objects.filter(owner=owner_id).exclude(pk=subscription.pk).order_by("-pk")
+        )
+        too_many = list(other_subscriptions.values_list("pk", flat=True)[knobs.push_browsers() - 1 :])
         PushSubscription.objects.filter(pk__in=too_many).delete()
     return subscription
 
@@ -79,18 +81,18 @@ def _bytes(text: Any) -> bytes:
         return b""
 
 
-def _written(of: bytes) -> str:
-    return base64.urlsafe_b64encode(of).rstrip(b"=").decode()
+def _as_base64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def _is_point(of: bytes) -> bool:
+def _is_point(data: bytes) -> bool:
     """Whether the bytes are a point of the curve P-256; nothing can be encrypted for others."""
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415  (rarely needed)
 
-    if len(of) != POINT_BYTES or of[0] != POINT_BEGINS:
+    if len(data) != POINT_BYTES or data[0] != POINT_BEGINS:
         return False
     try:
-        ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), of)
+        ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), data)
     except ValueError:
         return False
     return True

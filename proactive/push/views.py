@@ -25,7 +25,7 @@ LONGEST_BODY = 4_096
 def subscriptions(request: HttpRequest) -> HttpResponse:
     """Subscribe this browser: {"subscription": the JSON of PushSubscription.toJSON()}."""
     try:
-        address = push_subscriptions.read(_json_body(request).get("subscription"))
+        address = push_subscriptions.parse_subscription(_json_body(request).get("subscription"))
     except NotSubscribed as error:
         return JsonResponse({"code": error.code, "message": _words_for(error.code)}, status=400)
     push_subscriptions.subscribe(cast(int, request.user.pk), address)

@@ -105,7 +105,9 @@ def full_life(mira: Persona, remember: Any) -> dict[str, Any]:
         persona=mira, reason="first", outcome="done", at=now, given={"events": [event.pk], "entities": [entity.pk]},
         made=[{"kind": "thought", "id": thought.pk, "outcome": "new"}, {"kind": "question", "dropped": "no_ground"}],
     )  # fmt: skip
-    draft = drafts.propose(mira, "user", "Ana keeps bees.", [drafts.Words("bees on the roof", message.uuid)], None, now)
+    draft = drafts.propose(
+        mira, "user", "Ana keeps bees.", [drafts.DraftSource("bees on the roof", message.uuid)], None, now
+    )
     question = questions.keep(run.persona, "Do the bees sleep in winter?", [event], now, run)
     assert question
     return {

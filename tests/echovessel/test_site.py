@@ -21,7 +21,7 @@ from echovessel import knobs, schedule
 from echovessel.embeddings import bundled_model
 from echovessel.management.commands import up
 from echovessel.web import first_run
-from echovessel.web.admission import is_ours
+from echovessel.web.admission import is_own_origin
 from persona.models import Persona
 
 pytestmark = pytest.mark.django_db
@@ -188,15 +188,15 @@ def test_checks_are_clean_for_deployment(settings: Any) -> None:
     ],
 )
 def test_which_origins_may_open_a_socket(origin: str, host: str, ours: bool) -> None:
-    assert is_ours(origin, host) is ours
+    assert is_own_origin(origin, host) is ours
 
 
 def test_behind_tls_a_plain_page_may_not(settings: Any) -> None:
     settings.HTTPS = True
-    assert is_ours("https://testserver", "testserver")
-    assert not is_ours("http://testserver", "testserver")
+    assert is_own_origin("https://testserver", "testserver")
+    assert not is_own_origin("http://testserver", "testserver")
     settings.CSRF_TRUSTED_ORIGINS = ["https://echo.example.org"]
-    assert is_ours("https://echo.example.org", "testserver")
+    assert is_own_origin("https://echo.example.org", "testserver")
 
 
 @pytest.mark.parametrize(
@@ -278,6 +278,6 @@ def test_the_address_that_is_printed_can_be_opened(
 
 def test_trusted_subdomains_may_open_a_socket(settings: Any) -> None:
     settings.CSRF_TRUSTED_ORIGINS = ["https://*.example.org"]
-    assert is_ours("https://echo.example.org", "testserver")
-    assert not is_ours("http://echo.example.org", "testserver")
-    assert not is_ours("https://evilexample.org", "testserver")
+    assert is_own_origin("https://echo.example.org", "testserver")
+    assert not is_own_origin("http://echo.example.org", "testserver")
+    assert not is_own_origin("https://evilexample.org", "testserver")

@@ -111,8 +111,8 @@ def insert_values(model: type[models.Model], names: Sequence[str], rows: Iterabl
     columns = tuple(fields[name].column for name in names)
     waiting = map(stored, rows)
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        while some := list(islice(waiting, TOGETHER)):
-            cursor.execute(_statement(model._meta.db_table, columns, len(some)), list(chain.from_iterable(some)))
+        while batch := list(islice(waiting, TOGETHER)):
+            cursor.execute(_statement(model._meta.db_table, columns, len(batch)), list(chain.from_iterable(batch)))
 
 
 @lru_cache(64)
@@ -146,19 +146,19 @@ def _converter_of(field: "models.Field[Any, Any]") -> Callable[[Any], Any]:
 
 
 def select_by_values(
-    model: type[models.Model], where: Mapping[str, Any], column: str, values: Collection[Any], names: Sequence[str]
+    model: type[models.Model], conditions: Mapping[str, Any], column: str, values: Collection[Any], names: Sequence[str]
 ) -> list[tuple[Any, ...]]:
-    """Return the columns `names`, as stored, of the rows that match `where` and have one of `values` in `column`. One
-    statement, composed once, for any number of values."""
+    """Return the columns `names`, as stored, of the rows that match `conditions` and have one of `values` in `column`.
+    One statement, composed once, for any number of values."""
     if not values:
         return []
-    conditions = "".join(f' AND t."{name}" IS %s' for name in where)
+    condition_sql = "".join(f' AND t."{name}" IS %s' for name in conditions)
     columns = ", ".join(f't."{name}"' for name in names)
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT {columns} FROM json_each(%s) AS wanted "
-            f'CROSS JOIN "{model._meta.db_table}" t ON t."{column}" = wanted.value{conditions}',
-            [json.dumps(list(values)), *where.values()],
+            f'CROSS JOIN "{model._meta.db_table}" t ON t."{column}" = wanted.value{condition_sql}',
+            [json.dumps(list(values)), *conditions.values()],
         )
         return cursor.fetchall()
 

@@ -103,7 +103,7 @@ def _number(number_bytes: bytes) -> int:
     return int.from_bytes(number_bytes, "big")
 
 
-def texts_left(paths: list[str]) -> dict[str, list[str]]:
+def leftover_texts(paths: list[str]) -> dict[str, list[str]]:
     """The leftovers of each file as text, without those that are nearly empty."""
     return {
         path: [
@@ -116,5 +116,7 @@ def texts_left(paths: list[str]) -> dict[str, list[str]]:
 
 
 if __name__ == "__main__":
-    asked = json.load(sys.stdin)
-    json.dump(texts_left(asked["leftovers_of"]) if "leftovers_of" in asked else files_holding(**asked), sys.stdout)
+    request = json.load(sys.stdin)
+    json.dump(
+        leftover_texts(request["leftovers_of"]) if "leftovers_of" in request else files_holding(**request), sys.stdout
+    )

@@ -61,15 +61,15 @@ class SubstringIndex(SyncedIndex):
             f'VALUES (\'delete\', old."{self.key}", old."{self.column}");'
         )
         add = f'INSERT INTO "{self.name}"(rowid, "{self.column}") VALUES (new."{self.key}", new."{self.column}");'
-        other = f'WHEN new."{self.column}" IS NOT old."{self.column}" OR new."{self.key}" <> old."{self.key}" '
+        is_changed = f'WHEN new."{self.column}" IS NOT old."{self.column}" OR new."{self.key}" <> old."{self.key}" '
         return [
             self._trigger("insert", "INSERT", add),
             self._trigger("delete", "DELETE", remove),
-            self._trigger("update", f'UPDATE OF "{self.key}", "{self.column}"', f"{remove} {add}", other),
+            self._trigger("update", f'UPDATE OF "{self.key}", "{self.column}"', f"{remove} {add}", is_changed),
         ]
 
-    def _trigger(self, which: str, event: str, body: str, when: str = "") -> Trigger:
-        name = f"{self.name}_{which}"
+    def _trigger(self, suffix: str, event: str, body: str, when: str = "") -> Trigger:
+        name = f"{self.name}_{suffix}"
         sql = f'CREATE TRIGGER "{name}" AFTER {event} ON "{self.table}" {when}BEGIN {body} END'
         return Trigger(name=name, table=self.table, sql=sql)
 
@@ -88,7 +88,7 @@ class SubstringIndex(SyncedIndex):
                 [first, last],
             )
 
-    def is_whole(self, connection: BaseDatabaseWrapper) -> bool:
+    def is_intact(self, connection: BaseDatabaseWrapper) -> bool:
         """Whether the index matches the table exactly. Reads all of both."""
         with connection.cursor() as cursor:
             try:

@@ -40,7 +40,7 @@ class Command(BaseCommand):
                     file, timezone.now(), bar.update, force=options["force"], as_it_is=options["as_it_is"]
                 )
         except Occupied as error:
-            pids = ", ".join(map(str, data_dir_lock.others(Path(settings.DATA_DIR))))
+            pids = ", ".join(map(str, data_dir_lock.other_processes(Path(settings.DATA_DIR))))
             process_list = f" (processes {pids})" if pids else ""
             message = f"EchoVessel is running{process_list}, or another program has its database open. Stop it."
             raise CommandError(message) from error
@@ -65,7 +65,7 @@ def _describe_forgetting(restored: RestoreResult) -> list[str]:
     """Lines about the forgetting that was repeated."""
     receipt = restored.replayed
     if receipt is None:
-        why = "cannot be read" if restored.before.is_there else "is gone"
+        why = "cannot be read" if restored.before.exists else "is gone"
         return [
             f"the database that was here {why}, and with it the knowledge of what was forgotten after the backup was "
             "made: it is in this installation again, and has to be forgotten again"

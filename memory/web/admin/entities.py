@@ -183,7 +183,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
         proposal = merge_review.proposal_to_review(MergeProposal.objects.all(), request.GET)
         reads = proposal is not None and self.reads(request, proposal)
         if proposal is not None:
-            self.looked(request, [proposal])
+            self.log_view(request, [proposal])
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,

@@ -250,7 +250,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
 
     def do_all(self, request: HttpRequest, rows: QuerySet, name: str) -> None:
         """Run the action on each of the chosen rows that may be changed, and show how many it changed."""
-        nodes = [node for node in self.chosen(request, rows) if self.has_change_permission(request, node)]
+        nodes = [node for node in self.limited_rows(request, rows) if self.has_change_permission(request, node)]
         changed = [node for node in nodes if ACTIONS[name].do(node)]
         for node in changed:
             self.log_change(request, node, name)

@@ -81,7 +81,7 @@ class QuestionAdmin(ReadOnlyAdmin):
     @admin.action(description=_("Drop the question"), permissions=["drop"])
     def drop(self, request: HttpRequest, chosen: QuerySet[Question]) -> None:
         now = timezone.now()
-        readable = [question for question in self.chosen(request, chosen) if self.reads(request, question)]
+        readable = [question for question in self.limited_rows(request, chosen) if self.reads(request, question)]
         dropped = sum(questions.drop(question, now) for question in readable)
         text = ngettext("%(count)d question was dropped.", "%(count)d questions were dropped.", dropped)
         self.message_user(request, text % {"count": dropped})

@@ -26,7 +26,7 @@ from memory.models import Alias, Entity, Evidence, Filling, Mention, MergePropos
 from memory.web.api import memories
 from persona.models import Persona
 from persona.onboarding import drafts
-from persona.onboarding.drafts import Words
+from persona.onboarding.drafts import DraftSource
 from tests.memory.imports.readers.given import source_of as given_file
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +56,7 @@ def ids(mira: Persona, remember: Any) -> dict[str, Any]:
     job = begin(mira.owner, mira, upload, now, keep=True)
     analyze_now(job, upload)
     with transaction.atomic():
-        draft = drafts.propose(mira, "user", "Ana bakes bread.", [Words("I bake bread.")], None, now)
+        draft = drafts.propose(mira, "user", "Ana bakes bread.", [DraftSource("I bake bread.")], None, now)
     assert draft is not None
     LLMCall.objects.create(
         owner=mira.owner, persona_uuid=mira.uuid, purpose="chat", provider="x", model="y", outcome="ok"

@@ -108,7 +108,7 @@ def test_it_follows_a_change_and_a_deletion_whoever_makes_it(table):
     assert table.search("crane", scope=3) == [1]
     table.run("DELETE FROM line")
     assert INDEX.holding(table.connection, "crane") == INDEX.holding(table.connection, "heron") == []
-    assert INDEX.is_whole(table.connection)
+    assert INDEX.is_intact(table.connection)
 
 
 def test_a_missing_trigger_is_said_and_mended(table):
@@ -123,10 +123,10 @@ def test_a_missing_trigger_is_said_and_mended(table):
 
 def test_an_index_that_holds_what_the_table_does_not_is_not_whole(table):
     table.insert("A grey heron")
-    assert INDEX.is_whole(table.connection)
+    assert INDEX.is_intact(table.connection)
     table.run("DROP TRIGGER line_substring_delete")
     table.run("DELETE FROM line")
-    assert not INDEX.is_whole(table.connection)
+    assert not INDEX.is_intact(table.connection)
     assert INDEX.holding(table.connection, "heron") == [1]
 
 
@@ -140,5 +140,5 @@ def test_law_found_is_what_holds_it_whatever_the_case(table, texts, needle):
         table.insert(*texts)
         expected = [place for place, text in enumerate(texts, 1) if needle and needle.lower() in text.lower()]
         assert table.search(needle) == expected[::-1]
-        assert INDEX.is_whole(table.connection)
+        assert INDEX.is_intact(table.connection)
         transaction.savepoint_rollback(point, using="substrings")

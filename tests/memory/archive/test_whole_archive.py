@@ -137,11 +137,11 @@ def _brought(persona: Persona, event: ConceptNode) -> None:
     ImportChunk.objects.create(number=1, digest="b" * 64, kind="notes", **parts)
     ConceptNode.objects.filter(pk=event.pk).update(import_uuid=job.uuid)
     imported_file(persona, status="writing")
-    quote = drafts.Words("Tom is my brother", message.uuid, NOW)
+    quote = drafts.DraftSource("Tom is my brother", message.uuid, NOW)
     draft = drafts.propose(persona, "user", "Ana has a brother, Tom.", [quote], job.uuid, NOW)
     assert draft is not None
     drafts.reject(draft, persona.owner, LATER)
-    drafts.propose(persona, "persona", "Mira sings.", [drafts.Words("She sings.", where="card")], None, NOW)
+    drafts.propose(persona, "persona", "Mira sings.", [drafts.DraftSource("She sings.", where="card")], None, NOW)
 
 
 def imported_file(persona: Persona, **values: Any) -> ImportJob:

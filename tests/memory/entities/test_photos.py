@@ -113,12 +113,15 @@ def test_a_photo_of_two_who_are_one_is_shown_and_goes_back_with_the_merge(
 
 
 def test_two_tabs_change_the_companions_picture_one_after_the_other(mira: Persona) -> None:
-    pictures.save_picture(mira, png(), seen="")
-    for late in (lambda: pictures.save_picture(mira, jpeg(), seen=""), lambda: pictures.remove_picture(mira, seen="")):
+    pictures.save_picture(mira, png(), version_seen="")
+    for late in (
+        lambda: pictures.save_picture(mira, jpeg(), version_seen=""),
+        lambda: pictures.remove_picture(mira, version_seen=""),
+    ):
         with pytest.raises(PictureChanged):
             late()
     assert mira.picture.format == "png"
-    pictures.remove_picture(mira, seen=mira.picture.version)
+    pictures.remove_picture(mira, version_seen=mira.picture.version)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -12,7 +12,7 @@ from memory.models import ConceptNode, ImportJob, ImportRun, Receipt
 from memory.store.checks import broken_invariants
 from persona.models import CoreDraft, DraftQuote, Persona
 from persona.onboarding import drafts
-from persona.onboarding.drafts import Words
+from persona.onboarding.drafts import DraftSource
 from tests.memory.forgetting.life import FORGOTTEN, NOW, TOLD, Life, entity, lived
 
 pytestmark = pytest.mark.django_db
@@ -24,14 +24,14 @@ def life(mira: Persona) -> Life:
     return lived(mira)
 
 
-def propose_draft(life: Life, text: str, *words: Words, **fields: Any) -> CoreDraft:
+def propose_draft(life: Life, text: str, *words: DraftSource, **fields: Any) -> CoreDraft:
     draft = drafts.propose(life.persona, "user", text, words, fields.get("import_uuid"), NOW)
     assert draft is not None
     return draft
 
 
-def quote_message(message: Any, quote: str) -> Words:
-    return Words(quote, message.uuid, message.created_at)
+def quote_message(message: Any, quote: str) -> DraftSource:
+    return DraftSource(quote, message.uuid, message.created_at)
 
 
 def forget(kind: Any, key: int, choice: Choice | None = None) -> Receipt:
@@ -62,9 +62,9 @@ def test_a_forgotten_line_takes_the_drafts_that_rest_on_it(life: Life, status: s
 
 
 def test_a_draft_goes_that_says_what_goes_though_it_rests_on_a_file(life: Life) -> None:
-    propose_draft(life, FORGOTTEN[1], Words("as it stands in a card", where="card, description"))
-    propose_draft(life, "She has a story.", Words(f"And then: {TOLD}", where="card, scenario"))
-    propose_draft(life, "Ana likes bread.", Words("bread", where="card, description"))
+    propose_draft(life, FORGOTTEN[1], DraftSource("as it stands in a card", where="card, description"))
+    propose_draft(life, "She has a story.", DraftSource(f"And then: {TOLD}", where="card, scenario"))
+    propose_draft(life, "Ana likes bread.", DraftSource("bread", where="card, description"))
     forget("node", life.milo.pk, Choice())
     assert remaining_texts() == {"Ana likes bread."}
     assert {hit.place for hit in verify.find_texts([TOLD, FORGOTTEN[1]])} == set()
@@ -72,7 +72,7 @@ def test_a_draft_goes_that_says_what_goes_though_it_rests_on_a_file(life: Life) 
 
 def test_a_draft_goes_with_whom_it_names(life: Life) -> None:
     ship = entity(life.persona, "Bellerophon", life.pottery)
-    propose_draft(life, "Ana sails on the Bellerophon.", Words("Bellerophon", where="memory 3"))
+    propose_draft(life, "Ana sails on the Bellerophon.", DraftSource("Bellerophon", where="memory 3"))
     forget("entity", ship.pk)
     assert remaining_texts() == set()
 
@@ -96,8 +96,8 @@ def test_what_a_person_accepted_is_the_persons(life: Life) -> None:
 
 def test_a_forgotten_import_takes_its_drafts_even_where_it_brought_nothing_else(life: Life) -> None:
     run = ImportRun.objects.create(persona=life.persona, at=NOW)
-    propose_draft(life, "Ana is a nurse.", Words("a nurse", where="card, description"), import_uuid=run.uuid)
-    propose_draft(life, "Ana rows.", Words("rows", where="card, description"), import_uuid=uuid4())
+    propose_draft(life, "Ana is a nurse.", DraftSource("a nurse", where="card, description"), import_uuid=run.uuid)
+    propose_draft(life, "Ana rows.", DraftSource("rows", where="card, description"), import_uuid=uuid4())
     forget("import", run.pk)
     assert remaining_texts() == {"Ana rows."}
     assert not ImportRun.objects.filter(pk=run.pk).exists()
@@ -106,7 +106,7 @@ def test_a_forgotten_import_takes_its_drafts_even_where_it_brought_nothing_else(
 @pytest.mark.parametrize("kind", ["persona", "owner"])
 def test_with_the_persona_and_with_the_owner_all_drafts_go(life: Life, otto: Persona, kind: str) -> None:
     propose_draft(life, "Ana has cats.", quote_message(life.told, "My cat"))
-    foreign_draft = drafts.propose(otto, "user", "Ben rows.", [Words("rows")], None, NOW)
+    foreign_draft = drafts.propose(otto, "user", "Ben rows.", [DraftSource("rows")], None, NOW)
     receipt = forget(kind, life.persona.pk if kind == "persona" else life.persona.owner_id)
     assert list(CoreDraft.objects.all()) == [foreign_draft]
     assert DraftQuote.objects.count() == 1
@@ -127,7 +127,7 @@ def test_who_is_drafting_loses_the_import_when_something_is_forgotten(life: Life
 def test_drafts_of_lines_that_are_gone_astray_or_of_others_are_found(life: Life, otto: Persona) -> None:
     propose_draft(life, "Ana has cats.", quote_message(life.told, "My cat"))
     assert not {name for name in broken_invariants(LATER) if name.startswith("drafts_")}
-    propose_draft(life, "Ana rows.", Words("my cat", life.told.uuid), Words("gone", uuid4()))
+    propose_draft(life, "Ana rows.", DraftSource("my cat", life.told.uuid), DraftSource("gone", uuid4()))
     drafts.propose(otto, "user", "Ben has cats.", [quote_message(life.told, "My cat")], None, NOW)
     counts = broken_invariants(LATER)
     assert {name: count for name, count in counts.items() if name.startswith("drafts_")} == {

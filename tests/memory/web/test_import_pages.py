@@ -29,7 +29,7 @@ from persona.companion import pictures
 from persona.companion.pictures import PictureRefused
 from persona.models import CoreBlock, CoreDraft, Persona
 from persona.onboarding import drafts
-from persona.onboarding.drafts import Words
+from persona.onboarding.drafts import DraftSource
 from tests.memory.imports.importing_files import analyze_file, import_file, message_lines, whatsapp
 from tests.memory.imports.readers.given import zip_of
 from tests.memory.sessions import NOW, turn
@@ -498,7 +498,7 @@ def test_what_was_begun_is_left_again_and_the_file_goes(newcomer: Client, ana: U
 
 # --- drafts ---------------------------------------------------------------------------------------------------------
 def propose_draft(persona: Persona, text: str, label: str = "user", quote: str = "") -> CoreDraft:
-    draft = drafts.propose(persona, label, text, [Words(quote or text, where="line 3")], None, timezone.now())
+    draft = drafts.propose(persona, label, text, [DraftSource(quote or text, where="line 3")], None, timezone.now())
     assert draft is not None
     return draft
 

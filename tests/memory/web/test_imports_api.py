@@ -17,7 +17,7 @@ from memory.imports.readers.pam import STORE_NAME
 from memory.models import ImportJob, ImportPiece
 from persona.models import CoreDraft, Persona
 from persona.onboarding import drafts
-from persona.onboarding.drafts import Words
+from persona.onboarding.drafts import DraftSource
 from tests.memory.archive.archives import SMALL
 from tests.memory.imports.readers.given import FILES
 from tests.memory.sessions import NOW
@@ -272,7 +272,7 @@ def test_the_first_persona_is_met_with_material_by_the_path_of_the_seeds(owner: 
 @pytest.fixture
 def draft(mira: Persona) -> CoreDraft:
     created_draft = drafts.propose(
-        mira, "user", "Ana bakes bread.", [Words("I bake bread.", where="line 1")], None, NOW
+        mira, "user", "Ana bakes bread.", [DraftSource("I bake bread.", where="line 1")], None, NOW
     )
     assert created_draft is not None
     return created_draft

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from persona.models import CoreDraft, Persona
 from persona.models.core_block import MAX_CHARACTERS
 from persona.onboarding import drafts
-from persona.onboarding.drafts import DraftRefused, Words
+from persona.onboarding.drafts import DraftRefused, DraftSource
 from tests.memory.sessions import NOW
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +18,7 @@ LATER = NOW + timedelta(hours=1)
 
 
 def proposed(persona: Persona, text: str, label: str = "user") -> CoreDraft:
-    draft = drafts.propose(persona, label, text, [Words("words of it", where="line 1")], uuid4(), NOW)
+    draft = drafts.propose(persona, label, text, [DraftSource("words of it", where="line 1")], uuid4(), NOW)
     assert draft is not None
     return draft
 
@@ -29,7 +29,9 @@ def content(persona: Persona, label: str = "user") -> str:
 
 def test_a_draft_is_proposed_with_the_words_that_it_rests_on(mira: Persona) -> None:
     said_in = uuid4()
-    draft = drafts.propose(mira, "user", " Ana sails. ", [Words("I sail", said_in, NOW), Words("a boat")], None, NOW)
+    draft = drafts.propose(
+        mira, "user", " Ana sails. ", [DraftSource("I sail", said_in, NOW), DraftSource("a boat")], None, NOW
+    )
     assert draft is not None
     assert (draft.text, draft.status, draft.created_at) == ("Ana sails.", "open", NOW)
     assert [(one.quote, one.said_in, one.said_at) for one in draft.quotes.all()] == [

@@ -293,7 +293,7 @@ def test_what_is_gone_is_no_occasion(mira: Persona, promise: ConceptNode) -> Non
     due = Outreach(persona=mira, trigger="promise", about_uuid=promise.uuid, wanted_at=NOW)
     assert outreach_context.of(due).words == promise.description
     promise.delete()
-    with pytest.raises(outreach_context.ReasonGone):
+    with pytest.raises(outreach_context.ReasonExpired):
         outreach_context.of(due)
 
 

@@ -15,7 +15,7 @@ from memory.models import ConceptNode
 from persona.models import Persona
 from proactive.models import Consideration, Outreach, ReachingOut
 from proactive.policy import consider
-from proactive.policy.consider import consider_all, decide_again
+from proactive.policy.consider import consider_all, reconsider
 from tests.memory.sessions import NOW, talk
 from tests.scripted import Script
 
@@ -240,7 +240,7 @@ def begun(allowed: ReachingOut, remember: Remember) -> Outreach:
 
 
 def test_nothing_has_changed_at_the_door(begun: Outreach) -> None:
-    assert decide_again(begun, NOW + MINUTE).speaks
+    assert reconsider(begun, NOW + MINUTE).speaks
 
 
 def test_an_earlier_first_word_still_counts_at_the_door(begun: Outreach) -> None:
@@ -248,7 +248,7 @@ def test_an_earlier_first_word_still_counts_at_the_door(begun: Outreach) -> None
         persona=begun.persona, trigger="shock", trigger_key="shock:1", status="delivered", wanted_at=NOW,
         delivered_at=NOW,
     )  # fmt: skip
-    assert decide_again(begun, NOW + MINUTE).gate == "spacing"
+    assert reconsider(begun, NOW + MINUTE).gate == "spacing"
 
 
 @pytest.mark.parametrize(
@@ -269,26 +269,26 @@ def test_what_has_changed_since_is_seen_at_the_door(
     begun: Outreach, change: Callable[[Outreach], Any], gate: str
 ) -> None:
     change(begun)
-    assert decide_again(begun, NOW + MINUTE).gate == gate
+    assert reconsider(begun, NOW + MINUTE).gate == gate
 
 
 def test_another_reason_is_none_for_this_one(begun: Outreach, remember: Remember) -> None:
     remember(begun.persona, "Her cat died.", emotional_impact=-9, created_at=NOW)
     ConceptNode.objects.filter(kind="intention").update(status="hidden")
-    assert decide_again(begun, NOW + MINUTE).gate == "trigger"
+    assert reconsider(begun, NOW + MINUTE).gate == "trigger"
 
 
 def test_a_silence_is_still_the_same_at_the_door(allowed: ReachingOut) -> None:
     talk(allowed.persona, "Good night.", at=NOW - 49 * HOUR)
     consider_all(NOW)
     silence = Outreach.objects.get()
-    assert decide_again(silence, NOW + MINUTE).speaks
+    assert reconsider(silence, NOW + MINUTE).speaks
 
 
 def test_a_line_being_answered_defers_at_the_door(begun: Outreach) -> None:
     session = talk(begun.persona, "Are you there?", at=NOW - 2 * HOUR, status=Session.Status.OPEN)
     session.turns.create(persona=begun.persona, status="collecting")
-    decision = decide_again(begun, NOW + MINUTE)
+    decision = reconsider(begun, NOW + MINUTE)
     assert (decision.verdict, decision.reason and decision.reason.key) == ("defer", begun.trigger_key)
 
 

@@ -20,7 +20,7 @@ from persona.models import Persona
 from proactive.models import Outreach, PushSubscription, ReachingOut
 from proactive.outreach import runner
 from proactive.push import endpoints, notify, vapid
-from proactive.push.subscriptions import NotSubscribed, read, subscribe, unsubscribe
+from proactive.push.subscriptions import NotSubscribed, parse_subscription, subscribe, unsubscribe
 from tests.memory.sessions import NOW, Clock
 from tests.proactive.reaching import allow, promised, talked, wanted
 from tests.scripted import Script
@@ -42,7 +42,7 @@ def service(settings: Any) -> Iterator[PushService]:
 def phone(service: PushService, ana: User) -> Browser:
     """Ana's, on the list."""
     made = Browser(f"{service.origin}/send/abc")
-    subscribe(ana.pk, read(made.subscription()))
+    subscribe(ana.pk, parse_subscription(made.subscription()))
     return made
 
 
@@ -123,8 +123,8 @@ def test_who_wants_none_gets_none(service: PushService, phone: Browser, said: Ou
 def test_all_browsers_of_the_owner_are_told_and_nobody_elses(
     service: PushService, phone: Browser, said: Outreach, ana: User, ben: User
 ) -> None:
-    subscribe(ana.pk, read(Browser(f"{service.origin}/send/phone").subscription()))
-    subscribe(ben.pk, read(Browser(f"{service.origin}/send/bens").subscription()))
+    subscribe(ana.pk, parse_subscription(Browser(f"{service.origin}/send/phone").subscription()))
+    subscribe(ben.pk, parse_subscription(Browser(f"{service.origin}/send/bens").subscription()))
     assert notify.notify(said, NOW) == 2
     assert sorted(notice.path for notice in service.notices) == ["/send/abc", "/send/phone"]
 
@@ -267,13 +267,13 @@ def test_a_browser_puts_itself_on_the_list_and_off_it(signed_in: Client, service
 
 def test_the_same_browser_stands_on_the_list_once(service: PushService, phone: Browser, ana: User) -> None:
     again = Browser(phone.endpoint)
-    subscribe(ana.pk, read(again.subscription()))
+    subscribe(ana.pk, parse_subscription(again.subscription()))
     [stored] = PushSubscription.objects.all()
     assert stored.auth == again.subscription()["keys"]["auth"]
 
 
 def test_whoever_uses_a_browser_now_is_told_there(phone: Browser, ana: User, ben: User) -> None:
-    subscribe(ben.pk, read(phone.subscription()))
+    subscribe(ben.pk, parse_subscription(phone.subscription()))
     assert [stored.owner for stored in PushSubscription.objects.all()] == [ben]
     assert not unsubscribe(ana.pk, phone.endpoint)
     assert PushSubscription.objects.count() == 1
@@ -282,7 +282,7 @@ def test_whoever_uses_a_browser_now_is_told_there(phone: Browser, ana: User, ben
 def test_a_full_list_loses_who_was_added_first(service: PushService, ana: User, settings: Any) -> None:
     settings.KNOBS = {"proactive.push_browsers": 2}
     for name in "abc":
-        subscribe(ana.pk, read(Browser(f"{service.origin}/{name}").subscription()))
+        subscribe(ana.pk, parse_subscription(Browser(f"{service.origin}/{name}").subscription()))
     assert [stored.endpoint[-1] for stored in PushSubscription.objects.all()] == ["b", "c"]
 
 
@@ -302,20 +302,20 @@ def test_a_full_list_loses_who_was_added_first(service: PushService, ana: User, 
 def test_what_cannot_be_read_is_refused(change: dict[str, Any], settings: Any) -> None:
     given = Browser("https://fcm.googleapis.com/abc").subscription() | change
     with pytest.raises(NotSubscribed, match="unreadable"):
-        read(given)
+        parse_subscription(given)
 
 
 @pytest.mark.parametrize("given", [None, [], "text", 7, {}])
 def test_so_is_what_is_no_subscription_at_all(given: Any) -> None:
     with pytest.raises(NotSubscribed, match="unreadable"):
-        read(given)
+        parse_subscription(given)
 
 
 def test_a_secret_of_another_length_is_refused() -> None:
     given = Browser("https://fcm.googleapis.com/abc").subscription()
     given["keys"]["auth"] = "AAAA"
     with pytest.raises(NotSubscribed, match="unreadable"):
-        read(given)
+        parse_subscription(given)
 
 
 @pytest.mark.parametrize(
