@@ -18,7 +18,7 @@ from memory.web.keys import read_key
 
 BUSY = _("A reply is being written. Wait until it has arrived, then try again.")
 CHANGED = _("The list has changed in the meantime. Please check the new list and confirm again.")
-NOBODY_LEFT = _(
+LAST_SUPERUSER = _(
     "You are the only administrator, and others have accounts here. Make one of them an administrator (superuser) "
     "first."
 )
@@ -36,27 +36,27 @@ def read_choice(data: QueryDict) -> Choice:
         prefix, _dash, key = name.partition("-")
         if prefix == "mention" and read_key(key) and mode != data.get(f"proposed-{key}"):
             modes[read_key(key)] = str(mode)
-    words = {name: str(data[name]) for name in ("dependents", "messages", "mentions") if name in data}
+    fields = {name: str(data[name]) for name in ("dependents", "messages", "mentions") if name in data}
     staying = filter(None, map(read_key, data.getlist("staying")))
-    return make_choice(**words, modes=modes.items(), staying=staying)
+    return make_choice(**fields, modes=modes.items(), staying=staying)
 
 
 @dataclass(frozen=True)
-class NotDone:
+class ForgetRefusal:
     """Nothing was forgotten: the plan as it is now, and the reason in words."""
 
     plan: Plan
     trouble: Any
 
 
-def confirm_plan(request: HttpRequest, plan: Plan) -> Receipt | NotDone:
+def confirm_plan(request: HttpRequest, plan: Plan) -> Receipt | ForgetRefusal:
     """Forget, if the confirmed plan is still this one; returns the receipt, or else the reason why nothing was
     forgotten."""
     if not constant_time_compare(request.POST.get("digest", ""), plan.digest):
-        return NotDone(plan, CHANGED)
+        return ForgetRefusal(plan, CHANGED)
     try:
         return forgetting.forget(plan, request.user, timezone.now())  # type: ignore[arg-type]
     except Busy:
-        return NotDone(plan, BUSY)
+        return ForgetRefusal(plan, BUSY)
     except PlanChanged as error:
-        return NotDone(error.plan, CHANGED)
+        return ForgetRefusal(error.plan, CHANGED)

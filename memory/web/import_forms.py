@@ -29,9 +29,9 @@ PARTS = {
     "talk": _("Conversation"),
 }
 # The value of the speaker field if there is no other speaker.
-MINE = "*mine*"
+OWN_TEXT = "*mine*"
 # The button that analyzes the file again with these answers.
-AGAIN = "again"
+REANALYZE = "again"
 _DAYS = [("", _("as in the file")), ("day", _("day first: 31/12")), ("month", _("month first: 12/31"))]
 _KINDS = [("", _("as in the file")), ("chat", _("a chat of several people")), ("notes", _("my own notes"))]
 _DAY_FIRST = {"day": True, "month": False}
@@ -76,7 +76,7 @@ class Answers(forms.Form):
         initial |= {"format": likely.format or AUTO, "day_first": order, "kind": likely.kind or ""}
         super().__init__(data, auto_id="answer_%s", initial=initial)
         self.job = job
-        self.found: Mapping[str, Any] = job.found
+        self.findings: Mapping[str, Any] = job.found
         formats = [(AUTO, _("as recognised")), *((file_format.name, file_format.label) for file_format in FORMATS)]
         cast(forms.ChoiceField, self.fields["format"]).choices = formats
         self.zones = listed_zones(timezone.now())
@@ -90,10 +90,10 @@ class Answers(forms.Form):
                 initial=likely.roles.get(speaker["name"]) or ("other" if self.between_people else None),
                 error_messages={"required": _("Please say who that is.")},
             )
-        field_names = list(self.found.get("fields", []))
-        for part in PARTS if self.found.get("mapping") is not None else ():
+        field_names = list(self.findings.get("fields", []))
+        for part in PARTS if self.findings.get("mapping") is not None else ():
             # Offer the fields of the file as choices, if they are known.
-            value = (likely.mapping or self.found["mapping"]).get(part, "")
+            value = (likely.mapping or self.findings["mapping"]).get(part, "")
             choices = [("", "–"), *((path, path) for path in dict.fromkeys([*field_names, *filter(None, [value])]))]
             self.fields[f"map_{part}"] = (
                 forms.ChoiceField(required=part == "text", choices=choices, initial=value)
@@ -101,17 +101,17 @@ class Answers(forms.Form):
                 else forms.CharField(required=part == "text", max_length=_LONGEST_PATH, initial=value)
             )
         if "map_speaker" in self.fields:
-            self._ask_who_speaks(is_notes=likely.kind == "notes")
+            self._require_speaker_field(is_notes=likely.kind == "notes")
 
     @property
     def questions(self) -> list[str]:
         """The questions that must be answered before the file can be read."""
-        return list(self.found.get("questions", []))
+        return list(self.findings.get("questions", []))
 
     @property
     def between_people(self) -> bool:
         """Whether human beings talk with each other in the file, so that by default none of them is the persona."""
-        return bool(self.found.get("between_people"))
+        return bool(self.findings.get("between_people"))
 
     @property
     def may_lack_owner(self) -> bool:
@@ -119,9 +119,9 @@ class Answers(forms.Form):
         return self.between_people or len(self.speakers) == 1 or self.is_bound
 
     @property
-    def is_read_again(self) -> bool:
+    def is_reanalysis(self) -> bool:
         """Whether the file is only to be analyzed once more."""
-        return AGAIN in self.data
+        return REANALYZE in self.data
 
     @property
     def speakers(self) -> list[QuestionForm]:
@@ -139,7 +139,7 @@ class Answers(forms.Form):
         """One speaker has to be the owner, unless that is denied; and the owner's name is required if neither the
         persona nor the file has it."""
         cleaned = self.cleaned_data
-        if self.errors or self.is_read_again or is_read_anew(self.job, self.choices()):
+        if self.errors or self.is_reanalysis or is_read_anew(self.job, self.choices()):
             return cleaned
         if self.speakers and "user" not in self.choices().roles.values() and not cleaned["without_owner"]:
             self.add_error(None, _("Please say which of them is you, or that none of them is."))
@@ -150,13 +150,13 @@ class Answers(forms.Form):
     def choices(self) -> Choices:
         """The answers as choices. The form is valid."""
         cleaned = self.cleaned_data
-        mapping = self.found.get("mapping")
+        mapping = self.findings.get("mapping")
         if mapping is not None:
             fields = {name.removeprefix("map_"): cleaned[name] for name in self.fields if name.startswith("map_")}
-            mapping = {**mapping, **fields, "speaker": fields["speaker"].replace(MINE, "")}
+            mapping = {**mapping, **fields, "speaker": fields["speaker"].replace(OWN_TEXT, "")}
         kind: Kind | None = cleaned["kind"] or None if "kind" in cleaned else None
         if (speaker := cleaned.get("map_speaker")) is not None:  # the field of the speaker decides
-            kind = "notes" if speaker == MINE else "chat"
+            kind = "notes" if speaker == OWN_TEXT else "chat"
         return Choices(
             roles={speaker["name"]: cleaned[f"role_{number}"] for number, speaker in enumerate(self._speakers())},
             day_first=_DAY_FIRST.get(cleaned["day_first"]),
@@ -172,19 +172,19 @@ class Answers(forms.Form):
 
     def _speakers(self) -> list[Mapping[str, Any]]:
         """The speakers; none while the page only asks how to read the file."""
-        return [] if self.questions or self.is_read_again else list(self.found.get("speakers", []))
+        return [] if self.questions or self.is_reanalysis else list(self.findings.get("speakers", []))
 
-    def _ask_who_speaks(self, *, is_notes: bool) -> None:
+    def _require_speaker_field(self, *, is_notes: bool) -> None:
         """Require a field for the speaker, or the answer that there is nobody else: otherwise other people's words
         would be taken for the owner's."""
         field = self.fields["map_speaker"]
         if not isinstance(field, forms.ChoiceField):
             return
         fields = [(path, path) for path, _label in cast(list[tuple[str, str]], field.choices) if path]
-        field.choices = [("", _("please choose")), *fields, (MINE, _("nobody else: all of it is mine"))]
+        field.choices = [("", _("please choose")), *fields, (OWN_TEXT, _("nobody else: all of it is mine"))]
         field.required = True
         field.error_messages["required"] = _("Who wrote this? Please choose a field, or say that all of it is yours.")
-        field.initial = field.initial or (MINE if is_notes else "")
+        field.initial = field.initial or (OWN_TEXT if is_notes else "")
         del self.fields["kind"]
 
 
@@ -198,11 +198,11 @@ class Names(forms.Form):
     def __init__(self, data: Any, answers: Answers) -> None:
         """Suggest the names in the file, and the language of its first messages."""
         sides = dict(names_in(answers))
-        card_name = answers.found.get("named", "")  # from a character card
+        card_name = answers.findings.get("named", "")  # from a character card
         initial = {"name": sides.get("persona") or card_name, "user_name": sides.get("user", "")}
-        if language := answers.found.get("language"):
+        if language := answers.findings.get("language"):
             initial["language"] = language
-        elif beginning := " ".join(message["text"] for message in answers.found.get("sample", [])):
+        elif beginning := " ".join(message["text"] for message in answers.findings.get("sample", [])):
             initial["language"] = language_of(beginning)
         super().__init__(data, auto_id="named_%s", initial=initial)
 

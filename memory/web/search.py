@@ -32,8 +32,8 @@ Row = TypeVar("Row")
 Status = ConceptNode.Status
 
 MAX_INDEXED = 2_000  # limit of rows from the index
-MAX_FELT = 5_000  # the newest memories whose feelings are read
-MAX_READ = 2_000  # the newest memories that are checked for their domain of life
+MAX_FEELINGS_CHECKED = 5_000  # the newest memories whose feelings are read
+MAX_DOMAINS_CHECKED = 2_000  # the newest memories that are checked for their domain of life
 MAX_INACTIVE = 2_000  # memories that recall does not search; the newest are compared by meaning
 HEAVY, LIGHT = 6, 2
 EXCERPT_BEFORE, EXCERPT_AFTER = 50, 120  # characters
@@ -87,7 +87,7 @@ def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
         quoted = f'"{filters.tag}"'
         nodes = nodes.filter(Q(relational_tags__icontains=quoted) | Q(emotion_tags__icontains=quoted))
     if filters.feeling:
-        nodes = filter_felt(nodes, filters.feeling)
+        nodes = filter_by_feeling(nodes, filters.feeling)
     condition = Q()
     if filters.since is not None:
         condition &= Q(event_time_end__gte=filters.since) | Q(
@@ -100,14 +100,14 @@ def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
     return nodes.filter(condition)
 
 
-def filter_felt(nodes: Any, feeling: str) -> Any:
+def filter_by_feeling(nodes: Any, feeling: str) -> Any:
     """Nodes whose tags express the feeling or are that word; without tags, whose text expresses it. Only the newest
     nodes that have a feeling are checked."""
-    felt = nodes.exclude(emotion_tags=[], emotional_impact=0).order_by("-pk")[:MAX_FELT]
+    nodes_with_feeling = nodes.exclude(emotion_tags=[], emotional_impact=0).order_by("-pk")[:MAX_FEELINGS_CHECKED]
     feeling_folded = feeling.casefold()
     keys = [
         key
-        for key, tags, words in felt.values_list("pk", "emotion_tags", "description")
+        for key, tags, words in nodes_with_feeling.values_list("pk", "emotion_tags", "description")
         if feeling_folded in map(str.casefold, tags) or feeling_folded in feelings_in(". ".join(tags) or words)
     ]
     return nodes.filter(pk__in=among(keys))
@@ -149,7 +149,7 @@ def search_by_domain(persona: Persona, text: str, filters: Filters, limit: int =
     """The newest memories of the domain of life that the words name: "my job" finds "I'm a nurse"."""
     aspects = aspects_asked(text)
     rows = filter_nodes(persona, filters).newest_first().values_list("pk", "description") if aspects else ()
-    telling_ids = (pk for pk, description in rows[:MAX_READ] if is_told_in(description, aspects))
+    telling_ids = (pk for pk, description in rows[:MAX_DOMAINS_CHECKED] if is_told_in(description, aspects))
     return list(filter_nodes(persona, filters).filter(pk__in=list(islice(telling_ids, limit))).newest_first())
 
 

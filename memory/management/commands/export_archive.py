@@ -39,7 +39,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        chunks, file = self._chosen(options)
+        chunks, file = self._select_personas(options)
         if file is None:
             sys.stdout.buffer.writelines(chunks)
             sys.stdout.buffer.flush()
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{file} cannot be written: {error.strerror}") from error
 
-    def _chosen(self, options: dict[str, Any]) -> tuple[Iterable[bytes], Path | None]:
+    def _select_personas(self, options: dict[str, Any]) -> tuple[Iterable[bytes], Path | None]:
         """The bytes to save, and the file; None for stdout."""
         now = timezone.now()
         if options["owner"] is not None:

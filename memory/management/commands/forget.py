@@ -44,14 +44,10 @@ class Command(BaseCommand):
             parser.add_argument(
                 f"--{kind}", metavar="ID", action="append", default=[], help=f"forget this {kind}; repeatable"
             )
-        what_rests_on_it = parser.add_mutually_exclusive_group()
-        what_rests_on_it.add_argument(
-            "--cascade", action="store_true", help="delete memories that rest on it, too (default)"
-        )
-        what_rests_on_it.add_argument(
-            "--orphan", action="store_true", help="keep memories that also rest on something else"
-        )
-        what_rests_on_it.add_argument(
+        dependents = parser.add_mutually_exclusive_group()
+        dependents.add_argument("--cascade", action="store_true", help="delete memories that rest on it, too (default)")
+        dependents.add_argument("--orphan", action="store_true", help="keep memories that also rest on something else")
+        dependents.add_argument(
             "--take-back",
             action="store_true",
             help="with --import: delete only what was imported; the same file can be imported again",
@@ -86,9 +82,9 @@ class Command(BaseCommand):
                 default=[],
                 help=f"{meaning} this message, which also mentions it; repeatable",
             )
-        what_to_do = parser.add_mutually_exclusive_group()
-        what_to_do.add_argument("--plan", action="store_true", help="print what would be deleted, and change nothing")
-        what_to_do.add_argument("--yes", action="store_true", help="carry the plan out")
+        action = parser.add_mutually_exclusive_group()
+        action.add_argument("--plan", action="store_true", help="print what would be deleted, and change nothing")
+        action.add_argument("--yes", action="store_true", help="carry the plan out")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -99,15 +95,15 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         if not targets:
             raise CommandError(f"Say what is to be forgotten: {', '.join(f'--{kind}' for kind in KINDS)}.")
-        plan = forgetting.plan(targets, _chosen(persona, options))
+        plan = forgetting.plan(targets, _read_choice(persona, options))
         if options["yes"]:
-            receipt = _done(plan)
+            receipt = _execute(plan)
             if options["json"]:
                 self._print_json({"receipt": receipt.uuid} | serialize_receipt(receipt))
                 return
             self._print_counts(receipt.counts)
-            if kept_places := receipt.choice.get("kept_elsewhere"):
-                self.stdout.write(f"the same words also stand in {kept_places} messages that were kept")
+            if kept_messages := receipt.choice.get("kept_elsewhere"):
+                self.stdout.write(f"the same words also stand in {kept_messages} messages that were kept")
             self.stdout.write(f"receipt {receipt.uuid}: {receipt.get_status_display()}")
             return
         if options["json"]:
@@ -131,7 +127,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{count:>8}  {name}")
 
 
-def _chosen(persona: Persona, options: Any) -> Choice:
+def _read_choice(persona: Persona, options: Any) -> Choice:
     if options["take_back"]:
         if any(options[kind] for kind in KINDS if kind != "import"):
             raise CommandError("Only what came in from a file can be taken back: say --import.")
@@ -151,7 +147,7 @@ def _chosen(persona: Persona, options: Any) -> Choice:
         raise CommandError("Each message can be named only once.") from error
 
 
-def _done(plan: Plan) -> Receipt:
+def _execute(plan: Plan) -> Receipt:
     """Forget; waits while a reply is being written, and uses the new plan if it changed meanwhile."""
     deadline = time.monotonic() + MAX_WAIT_SECONDS
     tries = 0

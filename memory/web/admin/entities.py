@@ -29,11 +29,11 @@ from memory.web.entity_actions import REFUSALS, run_entity_action
 from memory.web.keys import read_key
 from memory.web.presenters.merge_proposals import DECIDED
 
-MEMORIES_BESIDE, LONGEST_BESIDE = 5, 200
+MAX_MEMORIES_SHOWN, MAX_MEMORY_CHARACTERS = 5, 200
 MAX_TO_SPLIT = 100
-MAX_FOUND = 500
+MAX_ALIASES = 500
 LATER_MERGE = _("It cannot be undone before a later merge of the same entities is undone.")
-TOLD = {
+DECISION_MESSAGES = {
     "merge": _("The last two are merged."),
     "keep_apart": _("The last two are kept apart and will not be asked about again."),
     "undo": _("Undone: everything is as it was before."),
@@ -68,7 +68,7 @@ class AliasInline(ReadOnlyInline):
 def _find_by_alias(names: str, entities: QuerySet[Entity]) -> list[int]:
     """The keys of those of `entities` with an alias that contains the text, newest aliases first."""
     aliases = Alias.objects.filter(text__icontains=names, entity__in=entities)
-    return list(aliases.order_by("-pk").values_list("entity_id", flat=True)[:MAX_FOUND])
+    return list(aliases.order_by("-pk").values_list("entity_id", flat=True)[:MAX_ALIASES])
 
 
 @admin.register(Entity)
@@ -90,7 +90,7 @@ class EntityAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
-            path("<int:key>/do/<str:action>/", view(require_POST(self.do_one)), name="memory_entity_do"),
+            path("<int:key>/do/<str:action>/", view(require_POST(self.run_action)), name="memory_entity_do"),
             *super().get_urls(),
         ]
 
@@ -99,8 +99,8 @@ class EntityAdmin(ReadOnlyAdmin):
 
     def may_curate(self, request: HttpRequest, entity: Entity) -> bool:
         """Whether this user may change the names of `entity`; users who may not read them may not change them."""
-        is_there = entity.status != Entity.Status.MERGED
-        return is_there and request.user.has_perm("memory.change_entity") and self.reads(request, entity)
+        is_unmerged = entity.status != Entity.Status.MERGED
+        return is_unmerged and request.user.has_perm("memory.change_entity") and self.reads(request, entity)
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **options: Any) -> HttpResponse:
         entity = options.get("obj")
@@ -114,7 +114,7 @@ class EntityAdmin(ReadOnlyAdmin):
             }
         return super().render_change_form(request, context, *args, **options)
 
-    def do_one(self, request: HttpRequest, key: int, action: str) -> HttpResponse:
+    def run_action(self, request: HttpRequest, key: int, action: str) -> HttpResponse:
         """Rename, add or remove a name, or split; then show the result."""
         entity = get_object_or_404(self.get_queryset(request), pk=key)
         if action not in ACTIONS:
@@ -216,7 +216,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
             self.message_user(request, _("Somebody else has already decided this."), messages.WARNING)
             return _to_review(pair=key)
         self.log_change(request, proposal, LOGGED[decision])
-        self.message_user(request, TOLD[decision], messages.SUCCESS)
+        self.message_user(request, DECISION_MESSAGES[decision], messages.SUCCESS)
         return _to_review(pair=key) if decision == "undo" else _to_review(after=key, last=key)
 
     # --- many at once -----------------------------------------------------------------------------------------------
@@ -282,6 +282,6 @@ def _to_review(**params: int) -> HttpResponseRedirect:
 
 def _memories_of(entity: Entity) -> str:
     """The newest memories of the entity, one per line."""
-    newest = ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MEMORIES_BESIDE]
-    excerpts = ((excerpt(node.description, LONGEST_BESIDE),) for node in newest)
+    newest = ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MAX_MEMORIES_SHOWN]
+    excerpts = ((excerpt(node.description, MAX_MEMORY_CHARACTERS),) for node in newest)
     return format_html_join(mark_safe("<br>"), "{}", excerpts) or "–"

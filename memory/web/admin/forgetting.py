@@ -24,7 +24,7 @@ from memory import forgetting
 from memory.forgetting import InvalidChoice, Plan, Target
 from memory.forgetting.people import LastSuperuser
 from memory.models import ConceptNode, Entity, ImportRun
-from memory.web.forget_form import NOBODY_LEFT, UNCLEAR, NotDone, confirm_plan, read_choice
+from memory.web.forget_form import LAST_SUPERUSER, UNCLEAR, ForgetRefusal, confirm_plan, read_choice
 from memory.web.keys import read_key
 from memory.web.presenters.forgetting import plan_context
 from persona.models import Persona
@@ -59,8 +59,8 @@ class ForgetRequest:
         if kind not in MODELS or len(keys) > MAX_AT_ONCE or not all(map(read_key, keys)):
             raise Http404
         rows = list(MODELS[kind].objects.filter(pk__in=list(map(read_key, keys))).order_by("pk"))
-        whose = {(None, row.pk) if kind == "owner" else (_persona_id(row), None) for row in rows}
-        if len(whose) != 1 or (kind in WHOLLY and len(rows) > 1):
+        owners = {(None, row.pk) if kind == "owner" else (_persona_id(row), None) for row in rows}
+        if len(owners) != 1 or (kind in WHOLLY and len(rows) > 1):
             return None
         owner = rows[0].pk if kind == "owner" else Persona.objects.get(pk=_persona_id(rows[0])).owner_id
         return cls(kind, rows, owner)
@@ -102,8 +102,8 @@ def forget(request: HttpRequest) -> HttpResponse:
     try:
         receipt = confirm_plan(request, plan)
     except LastSuperuser:
-        return _preview(request, forget_request, plan, NOBODY_LEFT, 409)
-    if isinstance(receipt, NotDone):
+        return _preview(request, forget_request, plan, LAST_SUPERUSER, 409)
+    if isinstance(receipt, ForgetRefusal):
         return _preview(request, forget_request, receipt.plan, receipt.trouble, 409)
     # Log who did it, by ids, and show the receipt.
     by = cast(int, request.user.pk)

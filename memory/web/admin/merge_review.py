@@ -48,10 +48,10 @@ class Pair:
 
 def pair_of(proposal: MergeProposal) -> Pair:
     """The pair of a proposal, in a constant number of statements."""
-    both = proposal.a_id, proposal.b_id
+    entity_keys = proposal.a_id, proposal.b_id
     newest = {
         entity: list(ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MAX_MEMORIES])
-        for entity in both
+        for entity in entity_keys
     }
     quotes: dict[int, list[str]] = {}
     keys = {node.pk for nodes in newest.values() for node in nodes}
@@ -72,7 +72,7 @@ def pair_of(proposal: MergeProposal) -> Pair:
         sides.append(Side(entity, aliases, memories, entity.mentions.count()))
     # Entities that are mentioned together with each of the two.
     company = Entity.objects.filter(mentions__node__mentions__entity=proposal.a_id)
-    company = company.filter(mentions__node__mentions__entity=proposal.b_id).exclude(pk__in=both).distinct()
+    company = company.filter(mentions__node__mentions__entity=proposal.b_id).exclude(pk__in=entity_keys).distinct()
     return Pair(
         proposal,
         sides,
@@ -84,11 +84,11 @@ def pair_of(proposal: MergeProposal) -> Pair:
 
 def proposal_to_review(proposals: MergeProposalQuerySet, params: Mapping[str, str]) -> MergeProposal | None:
     """The proposal to show: the requested one, or the next open one, newest first."""
-    whole = proposals.select_related("a__persona", "b__persona", "decided_by")
-    both = whole.prefetch_related("a__aliases", "b__aliases")
+    with_rows = proposals.select_related("a__persona", "b__persona", "decided_by")
+    with_aliases = with_rows.prefetch_related("a__aliases", "b__aliases")
     if pair := read_key(params.get("pair", "")):
-        return both.filter(pk=pair).first()
-    waiting = both.open()
+        return with_aliases.filter(pk=pair).first()
+    waiting = with_aliases.open()
     if before := read_key(params.get("before", "")):
         return waiting.filter(pk__gt=before).order_by("pk").first()
     if after := read_key(params.get("after", "")):

@@ -26,7 +26,7 @@ from memory.models.node import MAX_IMPACT, RELATIONAL_TAGS
 from memory.store import vectors
 from memory.web.forms import FEELING_LABELS, REFUSALS, TAG_LABELS, CorrectionForm, FactForm, explain_refusal
 from memory.web.presenters.admin_node import node_address, node_context
-from memory.web.search import filter_felt
+from memory.web.search import filter_by_feeling
 
 Status, Verification, Outcome = ConceptNode.Status, ConceptNode.Verification, ConceptNode.Outcome
 
@@ -112,7 +112,7 @@ class FeelingFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet | None:
         feeling = self.value()
-        return filter_felt(queryset, feeling) if feeling in FEELING_LABELS else None
+        return filter_by_feeling(queryset, feeling) if feeling in FEELING_LABELS else None
 
 
 class MentionInline(ReadOnlyInline):
@@ -193,7 +193,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
     def get_urls(self) -> list[URLPattern]:
         view, name = self.admin_site.admin_view, f"memory_{self.opts.model_name}"
         return [
-            path("<int:key>/do/<str:action>/", view(require_POST(self.do_one)), name=f"{name}_do"),
+            path("<int:key>/do/<str:action>/", view(require_POST(self.run_action)), name=f"{name}_do"),
             path("<int:key>/restore/<int:version>/", view(require_POST(self.restore)), name=f"{name}_restore"),
             *super().get_urls(),
         ]
@@ -257,7 +257,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
         text = ngettext("%(count)d memory was changed.", "%(count)d memories were changed.", len(changed))
         self.message_user(request, text % {"count": len(changed)}, messages.SUCCESS)
 
-    def do_one(self, request: HttpRequest, key: int, action: str) -> HttpResponse:
+    def run_action(self, request: HttpRequest, key: int, action: str) -> HttpResponse:
         node = self._changeable(request, key)
         if action not in self.node_actions:
             raise Http404

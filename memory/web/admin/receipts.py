@@ -17,7 +17,7 @@ class ReceiptAdmin(ReadOnlyAdmin):
     """Receipts, for users who may see them or may forget something."""
 
     change_form_template = "admin/memory/receipt.html"
-    list_display = ["at", "what", "persona", "by", "status", "finished_at"]
+    list_display = ["at", "target_kinds", "persona", "by", "status", "finished_at"]
     list_filter = ["status", Lately.of("at"), AboutPersona]
     list_select_related = ["persona", "by"]
     search_fields = ["uuid", "persona_uuid"]
@@ -27,24 +27,24 @@ class ReceiptAdmin(ReadOnlyAdmin):
         "by",
         "persona",
         "persona_uuid",
-        "what",
+        "target_kinds",
         "choice",
-        "gone",
+        "deleted_counts",
         "status",
         "finished_at",
         "attempts",
     ]
-    readonly_fields = ["what", "gone"]
+    readonly_fields = ["target_kinds", "deleted_counts"]
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super().has_view_permission(request, obj) or request.user.has_perm(FORGET)
 
     @admin.display(description=_("what was chosen"))
-    def what(self, receipt: Receipt) -> str:
+    def target_kinds(self, receipt: Receipt) -> str:
         return ", ".join(str(kind) for kind, _uuid in receipt.targets[:10])
 
     @admin.display(description=_("what was deleted"))
-    def gone(self, receipt: Receipt) -> str:
+    def deleted_counts(self, receipt: Receipt) -> str:
         return format_html_join("", "<div>{}: {}</div>", describe_counts(receipt.counts)) or "–"
 
 

@@ -44,7 +44,7 @@ LAPS = {
     "rank": pgettext_lazy("step of a recall", "ranking"),
 }
 # Properties of the query.
-ASKED = {
+REQUESTED = {
     "lines": pgettext_lazy("asked", "messages"),
     "weights": pgettext_lazy("asked", "their weights"),
     "words": pgettext_lazy("asked", "words"),

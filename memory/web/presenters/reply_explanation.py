@@ -85,19 +85,19 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
         for block_line in block_lines
         if block_line.strip()
     ]
-    other_sources = [source for source in (*profile, *_window_sources(turn)) if is_used(source)]
-    used = [source for source in (*recalled, *listed_sources) if is_used(source)] + other_sources
+    from_profile = [source for source in (*profile, *_window_sources(turn)) if is_used(source)]
+    used = [source for source in (*recalled, *listed_sources) if is_used(source)] + from_profile
     always = [source for source in listed_sources if source.is_always_known]
-    others = [source for source in (*recalled, *always) if source not in used]
+    other_sources = [source for source in (*recalled, *always) if source not in used]
     wishes = [node.description for node in _nodes(persona, turn.xray.get("lessons", {}).get("lessons", []))]
     # Expectations that the message may have been about and that still exist: text, day and cosine.
     matched = turn.xray.get("expectations", {}).get("matched", [])
     cosines = {str(UUID(entry["id"])): entry["cosine"] for entry in matched}
     why_empty = "gone" if chosen_items else recollections.get("empty_reason", "")
     return {
-        "items": [*used, *others],
+        "items": [*used, *other_sources],
         "used": used,
-        "others": others,
+        "others": other_sources,
         "wishes": wishes,
         "expected": [
             (
@@ -108,7 +108,7 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
             for node in _nodes(persona, matched)
         ],
         "gone": len(chosen_items) - len(recalled),
-        "empty": "" if used or others or wishes else EMPTY_REASONS.get(why_empty, EMPTY_REASONS[""]),
+        "empty": "" if used or other_sources or wishes else EMPTY_REASONS.get(why_empty, EMPTY_REASONS[""]),
         "arms": [arm | {"label": ARMS.get(arm["name"], arm["name"])} for arm in recollections.get("arms", [])],
         "left_aside": describe_left_out(recollections),
         "tokens": recollections.get("tokens", 0),

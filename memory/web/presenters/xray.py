@@ -11,7 +11,7 @@ from chat.models import Message, Turn
 from echovessel.admin import excerpt, page_of
 from memory.models import ConceptNode
 from memory.web.presenters.admin_node import node_address
-from memory.web.presenters.recall_reasons import ARMS, ASKED, LAPS, PARTS, RULES, describe_empty, describe_left_out
+from memory.web.presenters.recall_reasons import ARMS, LAPS, PARTS, REQUESTED, RULES, describe_empty, describe_left_out
 
 
 def xray_context(turn: Turn) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def xray_context(turn: Turn) -> dict[str, Any]:
     query = {name: value for name, value in xray["query"].items() if value is not None}
     return {
         "empty": describe_empty(xray["empty_reason"]),
-        "asked": [(ASKED.get(name, name), _format_value(value)) for name, value in query.items()],
+        "asked": [(REQUESTED.get(name, name), _format_value(value)) for name, value in query.items()],
         "tokens": xray["tokens"],
         "budget": xray["budget"],
         "laps": [(LAPS.get(name, name), ms) for name, ms in xray["elapsed_ms"].items()],

@@ -18,7 +18,7 @@ SHADES = ("hard-3", "hard-2", "hard-1", "even", "glad-1", "glad-2", "glad-3")
 
 
 @dataclass(frozen=True)
-class Felt:
+class YearEvent:
     """A memory of a day, with the fields that the year needs."""
 
     day: date
@@ -65,22 +65,24 @@ class MonthLabel:
     day: date
 
 
-def felt_days(persona: Persona, today: date) -> list[Felt]:
+def events_of_year(persona: Persona, today: date) -> list[YearEvent]:
     """Memories of events in the last 53 weeks, by the day they are about."""
     events = ConceptNode.objects.of(persona).active().filter(kind=ConceptNode.Kind.EVENT)
     columns = ("event_time_start", "created_at", "emotional_impact", "emotion_tags")
     first = _first_day(today)
     days = (
-        Felt(start or created_at.astimezone(persona.zone).date(), impact, feelings)
+        YearEvent(start or created_at.astimezone(persona.zone).date(), impact, feelings)
         for start, created_at, impact, feelings in events.values_list(*columns)
     )
-    return sorted((felt for felt in days if first <= felt.day <= today), key=lambda felt: felt.day)
+    return sorted((event for event in days if first <= event.day <= today), key=lambda event: event.day)
 
 
-def draw_year(felt: Sequence[Felt], today: date) -> dict[str, Any]:
+def draw_year(events: Sequence[YearEvent], today: date) -> dict[str, Any]:
     """The months and days of a year, for the template."""
     first = _first_day(today)
-    strongest = {day: max(rows, key=lambda row: abs(row.impact)) for day, rows in _group_by(felt, lambda row: row.day)}
+    strongest = {
+        day: max(rows, key=lambda row: abs(row.impact)) for day, rows in _group_by(events, lambda row: row.day)
+    }
     days = [first + timedelta(number) for number in range((today - first).days + 1)]
     cells = [
         Cell(day, number // 7 * (CELL + GAP), TOP + number % 7 * (CELL + GAP), _feeling_degree(strongest.get(day)))
@@ -88,7 +90,7 @@ def draw_year(felt: Sequence[Felt], today: date) -> dict[str, Any]:
     ]
     labels = [MonthLabel(cell.x, cell.day) for cell in cells if cell.day.day == 1]
     return {
-        "months": list(_months(felt, today)),
+        "months": list(_months(events, today)),
         "cells": cells,
         "labels": labels,
         "shades": SHADES,
@@ -104,22 +106,22 @@ def _first_day(today: date) -> date:
     return earliest - timedelta(earliest.weekday())
 
 
-def _feeling_degree(felt: Felt | None) -> int | None:
+def _feeling_degree(event: YearEvent | None) -> int | None:
     """The strength of a feeling from -3 to 3; None without a feeling.
 
     >>> [_feeling_degree(Felt(date(2026, 5, 1), impact, ())) for impact in (-9, -4, 0, 1, 7)]
     [-3, -2, 0, 1, 3]
     """
-    if felt is None:
+    if event is None:
         return None
-    size = abs(felt.impact)
+    size = abs(event.impact)
     degree = 3 if size >= STRONG else 2 if size >= CLEAR else 1 if size else 0
-    return degree if felt.impact > 0 else -degree
+    return degree if event.impact > 0 else -degree
 
 
-def _months(felt: Sequence[Felt], today: date) -> Iterator[Month]:
+def _months(events: Sequence[YearEvent], today: date) -> Iterator[Month]:
     """The last twelve months, newest first."""
-    by_month = dict(_group_by(felt, lambda row: row.day.replace(day=1)))
+    by_month = dict(_group_by(events, lambda row: row.day.replace(day=1)))
     max_count = max(map(len, by_month.values()), default=1)
     start = today.replace(day=1)
     for _number in range(12):
@@ -132,5 +134,5 @@ def _months(felt: Sequence[Felt], today: date) -> Iterator[Month]:
         start = (start - timedelta(days=1)).replace(day=1)
 
 
-def _group_by(felt: Sequence[Felt], key: Any) -> Iterable[tuple[date, list[Felt]]]:
-    return ((at, list(rows)) for at, rows in groupby(felt, key))
+def _group_by(events: Sequence[YearEvent], key: Any) -> Iterable[tuple[date, list[YearEvent]]]:
+    return ((at, list(rows)) for at, rows in groupby(events, key))

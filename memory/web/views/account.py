@@ -24,7 +24,7 @@ from memory.archive import account_archive
 from memory.exports import WAYS, Way
 from memory.forgetting import LastSuperuser, Plan, Target
 from memory.models import Receipt
-from memory.web.forget_form import NOBODY_LEFT, confirm_plan
+from memory.web.forget_form import LAST_SUPERUSER, confirm_plan
 from memory.web.presenters.forgetting import plan_context, receipt_context
 from persona.lookup import own_persona
 from persona.models import Persona
@@ -76,18 +76,18 @@ class DataExportForm(PasswordForm):
 
     def __init__(self, data: Any, user: User) -> None:
         super().__init__(data, user)
-        one_by_one = [
+        companions = [
             (f"{persona.uuid}:{way.name}", f"{persona.name} · {way.label}")
             for persona in Persona.objects.owned_by(user)
             for way in WAYS.values()
         ]
         cast(forms.ChoiceField, self.fields["what"]).choices = [
             ("", _("Everything, as a zip of archives")),
-            *one_by_one,
+            *companions,
         ]
 
     @property
-    def chosen(self) -> tuple[Persona, Way] | None:
+    def selection(self) -> tuple[Persona, Way] | None:
         """The companion and the format; None for everything."""
         whom, _colon, way = self.cleaned_data["what"].partition(":")
         return (Persona.objects.owned_by(self.user).get(uuid=whom), WAYS[way]) if way else None
@@ -104,12 +104,12 @@ class TokenForm(PasswordForm):
 @require_http_methods(["GET", "HEAD"])
 def account(request: HttpRequest) -> HttpResponse:
     """The companions, receipts, and the links to delete."""
-    gone = Receipt.objects.filter(owner_id=_key(request), persona=None)[:MAX_RECEIPTS]
+    receipts = Receipt.objects.filter(owner_id=_key(request), persona=None)[:MAX_RECEIPTS]
     context = {
         "personas": Persona.objects.owned_by(request.user),
         "tokens": ApiToken.objects.filter(owner_id=_key(request), revoked_at=None)[:MAX_TOKENS],
         "now": timezone.now(),
-        "receipts": [receipt_context(receipt_row) for receipt_row in gone],
+        "receipts": [receipt_context(receipt_row) for receipt_row in receipts],
     }
     return render(request, "account/account.html", context)
 
@@ -123,8 +123,8 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
     form = DataExportForm(request.POST or None, user)
     if request.method == "POST" and form.is_valid():
         now = timezone.now()
-        if form.chosen:
-            persona, way = form.chosen
+        if form.selection:
+            persona, way = form.selection
             return download(request, way.write(persona, now), way.media_type, way.file_name(persona, now))
         name = f"echovessel-{now.astimezone(UTC):%Y-%m-%d}.zip"
         return download(request, account_archive.stream_zip(user, now), "application/zip", name)
@@ -174,7 +174,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         try:
             receipt = confirm_plan(request, plan)
         except LastSuperuser:
-            return _confirmation_page(request, plan, form, NOBODY_LEFT, more)
+            return _confirmation_page(request, plan, form, LAST_SUPERUSER, more)
         if isinstance(receipt, Receipt):
             # Log out: the session's account no longer exists.
             logout(request)

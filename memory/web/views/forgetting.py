@@ -14,7 +14,7 @@ from memory import forgetting
 from memory.forgetting import REVERT_IMPORT, InvalidChoice, Kind, Plan, verify
 from memory.models import ImportJob, ImportRun, Receipt
 from memory.requests.retold import retold_of, show_retold, withhold_retold
-from memory.web.forget_form import UNCLEAR, NotDone, confirm_plan, read_choice
+from memory.web.forget_form import UNCLEAR, ForgetRefusal, confirm_plan, read_choice
 from memory.web.presenters.forgetting import plan_context, receipt_context
 from memory.web.views.base import is_fragment, page, persona_page
 from persona.models import Persona
@@ -46,7 +46,7 @@ def forget(request: HttpRequest, persona: Persona) -> HttpResponse:
     if "confirm" not in request.POST:
         return _preview(request, persona, plan, references)
     outcome = confirm_plan(request, plan)
-    if isinstance(outcome, NotDone):
+    if isinstance(outcome, ForgetRefusal):
         return _preview(request, persona, outcome.plan, references, outcome.trouble, status=409)
     if is_fragment(request):
         return render(request, "memory/_receipt.html", receipt_context(outcome) | {"retold": retold_of(outcome)})

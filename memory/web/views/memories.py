@@ -30,8 +30,8 @@ from persona.models import Persona
 PAGE = 30
 MAX_PEOPLE = 300
 HOW = ("", "words", "meaning", "said")  # everywhere, or in one place only
-MAX_ALIKE, MAX_SAID = 8, 5  # next to the matches by words
-MAX_CHOSEN = 100
+MAX_ALIKE, MAX_MESSAGES_SHOWN = 8, 5  # next to the matches by words
+MAX_SELECTED = 100
 # Labels for owners, not the names of the tables.
 KINDS = [
     ("event", _("what happened")),
@@ -63,7 +63,7 @@ WEIGHTS = [
 ]
 NOT_BY_MEANING = _("Search by meaning is not available right now. Search by words is.")
 ANY = ("", _("any"))
-DONE = {
+ACTION_MESSAGES = {
     "hide": _("%(n)s hidden: kept, but no longer recalled."),
     "show": _("%(n)s can be recalled again."),
     "pin": _("%(n)s pinned: part of every conversation."),
@@ -164,15 +164,15 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 def _other_matches(persona: Persona, text: str, filters: Filters, by_words: Iterable[ConceptNode]) -> dict[str, Any]:
     """Further results of one search box besides memories with these words: memories near in meaning, and messages."""
-    matching_messages = search.search_messages(persona, text, limit=MAX_SAID)
-    found_by_words = {node.pk for node in by_words}
-    alike = search.search_by_domain(persona, text, filters, MAX_ALIKE + len(found_by_words))
+    matching_messages = search.search_messages(persona, text, limit=MAX_MESSAGES_SHOWN)
+    keys_by_words = {node.pk for node in by_words}
+    alike = search.search_by_domain(persona, text, filters, MAX_ALIKE + len(keys_by_words))
     trouble = {}
     try:
-        alike += search.search_by_meaning(persona, text, filters, MAX_ALIKE + len(found_by_words))
+        alike += search.search_by_meaning(persona, text, filters, MAX_ALIKE + len(keys_by_words))
     except EmbeddingUnavailable:
         trouble = {"trouble": NOT_BY_MEANING}
-    alike = [node for node in dict.fromkeys(alike) if node.pk not in found_by_words][:MAX_ALIKE]
+    alike = [node for node in dict.fromkeys(alike) if node.pk not in keys_by_words][:MAX_ALIKE]
     return {
         "alike": with_names(persona, alike),
         "said": matching_messages.rows,
@@ -182,19 +182,21 @@ def _other_matches(persona: Persona, text: str, filters: Filters, by_words: Iter
 
 @persona_page
 @require_POST
-def act_on_chosen(request: HttpRequest, persona: Persona) -> HttpResponse:
+def act_on_memories(request: HttpRequest, persona: Persona) -> HttpResponse:
     """Hide, show, pin or unpin the chosen memories; or redirect to the preview of forgetting them all."""
-    chosen_uuids = [uuid for reference in request.POST.getlist("node")[:MAX_CHOSEN] if (uuid := parse_uuid(reference))]
-    nodes = list(ConceptNode.objects.of(persona).filter(uuid__in=chosen_uuids))
+    selected_uuids = [
+        uuid for reference in request.POST.getlist("node")[:MAX_SELECTED] if (uuid := parse_uuid(reference))
+    ]
+    nodes = list(ConceptNode.objects.of(persona).filter(uuid__in=selected_uuids))
     action = request.POST.get("node_action", "")
     if nodes and action == "forget":
         references = urlencode([("node", str(node.uuid)) for node in nodes])
         return redirect(f"{reverse('forget', args=[persona.uuid])}?{references}")
-    if action not in DONE:
+    if action not in ACTION_MESSAGES:
         raise Http404
     if nodes:
         changed = sum(NODE_ACTIONS[action](node) for node in nodes)  # type: ignore[index]
-        messages.success(request, DONE[action] % {"n": changed})
+        messages.success(request, ACTION_MESSAGES[action] % {"n": changed})
     else:
         messages.error(request, _("Choose memories first."))
     return redirect("memory", persona.uuid, preserve_request="text" in request.POST)

@@ -25,7 +25,7 @@ from memory.web.views.base import is_fragment, page, persona_page
 from persona.models import Persona
 
 FIELD_IDS = "correct_%s"
-DONE = {
+ACTION_MESSAGES = {
     "hide": _("Hidden: it is kept, but no longer recalled."),
     "show": _("It can be recalled again."),
     "confirm": _("Confirmed."),
@@ -67,8 +67,8 @@ def memory_action(request: HttpRequest, persona: Persona, node: UUID, action: st
             messages.error(request, explain_refusal(error))
         else:
             if is_fragment(request):
-                return _render_corrected_card(request, persona, own_node, str(DONE["restore"]))
-            messages.success(request, str(DONE["restore"]))
+                return _render_corrected_card(request, persona, own_node, str(ACTION_MESSAGES["restore"]))
+            messages.success(request, str(ACTION_MESSAGES["restore"]))
         return redirect("memory_node", persona.uuid, own_node.uuid)
     if action in open_items.BY_HAND:
         if own_node.kind not in open_items.KINDS:
@@ -78,13 +78,15 @@ def memory_action(request: HttpRequest, persona: Persona, node: UUID, action: st
         NODE_ACTIONS[action](own_node)  # type: ignore[index]
     if is_fragment(request):
         own_node.refresh_from_db(fields=["status"])
-        return JsonResponse({"status": own_node.status, "message": str(DONE[action])})
-    messages.success(request, str(DONE[action]))
+        return JsonResponse({"status": own_node.status, "message": str(ACTION_MESSAGES[action])})
+    messages.success(request, str(ACTION_MESSAGES[action]))
     if "how" in request.POST:  # from a search: its words are sent on in the body, not in a URL
         return redirect("memory", persona.uuid, preserve_request=True)
     address = request.POST.get("next", "")
-    is_ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
-    return redirect(address if is_ours else reverse("memory_node", args=[persona.uuid, own_node.uuid]))
+    is_on_memory_page = url_has_allowed_host_and_scheme(
+        address, {request.get_host()}, require_https=request.is_secure()
+    )
+    return redirect(address if is_on_memory_page else reverse("memory_node", args=[persona.uuid, own_node.uuid]))
 
 
 def _correct(request: HttpRequest, persona: Persona, node: ConceptNode) -> HttpResponse:
@@ -95,10 +97,10 @@ def _correct(request: HttpRequest, persona: Persona, node: ConceptNode) -> HttpR
         except tuple(REFUSALS) as error:
             form.add_error(None, explain_refusal(error))
     if is_fragment(request):
-        return _render_corrected_card(request, persona, node, str(DONE["correct"]), form)
+        return _render_corrected_card(request, persona, node, str(ACTION_MESSAGES["correct"]), form)
     if form.errors:
         return _node_page(request, persona, node, form=form, status=422)
-    messages.success(request, str(DONE["correct"]))
+    messages.success(request, str(ACTION_MESSAGES["correct"]))
     return redirect("memory_node", persona.uuid, node.uuid)
 
 

@@ -21,7 +21,7 @@ from memory.web.views.base import page, persona_page
 from persona.models import Persona
 
 MAX_LISTED = 300
-SAID = {
+RESULT_MESSAGES = {
     "merge": _("Merged. You can undo this below."),
     "apart": _("Kept apart. You will not be asked about them again."),
     "undo": _("Undone: everything is as it was before."),
@@ -35,11 +35,11 @@ SAID = {
 @require_http_methods(["GET", "HEAD"])
 def names(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The undecided pairs, newest first; and the last decisions."""
-    theirs = MergeProposal.objects.of(persona).select_related("a", "b").prefetch_related("a__aliases", "b__aliases")
+    proposals = MergeProposal.objects.of(persona).select_related("a", "b").prefetch_related("a__aliases", "b__aliases")
     before = parse_uuid(request.GET.get("before", ""))
     last = MergeProposal.objects.of(persona).filter(uuid=before).first() if before else None
-    questions = list((theirs.open().filter(pk__lt=last.pk) if last else theirs.open())[: MAX_PAIRS + 1])
-    decided = theirs.filter(status__in=DECIDED)
+    questions = list((proposals.open().filter(pk__lt=last.pk) if last else proposals.open())[: MAX_PAIRS + 1])
+    decided = proposals.filter(status__in=DECIDED)
     context = {
         "open": [proposal_context(proposal) for proposal in questions[:MAX_PAIRS]],
         "before": last,
@@ -55,7 +55,7 @@ def names(request: HttpRequest, persona: Persona) -> HttpResponse:
 def name_action(request: HttpRequest, persona: Persona, proposal: UUID, action: str) -> HttpResponse:
     """Decide about a pair, or undo the decision."""
     row = get_object_or_404(MergeProposal.objects.of(persona).select_related("a", "b"), uuid=proposal)
-    _tell(request, action, lambda by: merge.DECISIONS[action](row, by, timezone.now()))
+    _decide(request, action, lambda by: merge.DECISIONS[action](row, by, timezone.now()))
     before = parse_uuid(request.POST.get("before", ""))
     return redirect(reverse("memory_names", args=[persona.uuid]) + (f"?before={before}" if before else ""))
 
@@ -66,21 +66,21 @@ def merge_two(request: HttpRequest, persona: Persona) -> HttpResponse:
     """Merge two entities without an open question."""
     first, other = (own_entity(persona, parse_uuid(request.POST.get(side, ""))) for side in ("one", "other"))
     if first.pk == other.pk:
-        messages.error(request, str(SAID["refused"]))
+        messages.error(request, str(RESULT_MESSAGES["refused"]))
     else:
-        _tell(request, "merge", lambda by: bool(merge.merge_pair(first, other, by, timezone.now())))
+        _decide(request, "merge", lambda by: bool(merge.merge_pair(first, other, by, timezone.now())))
     return redirect("memory_names", persona.uuid)
 
 
-def _tell(request: HttpRequest, action: str, decide: Callable[[AbstractBaseUser], bool]) -> None:
+def _decide(request: HttpRequest, action: str, decide: Callable[[AbstractBaseUser], bool]) -> None:
     try:
         outcome = decide(request.user)  # type: ignore[arg-type]
     except LaterMergeStands:
-        messages.error(request, str(SAID["later"]))
+        messages.error(request, str(RESULT_MESSAGES["later"]))
     except ValueError:
-        messages.error(request, str(SAID["refused"]))
+        messages.error(request, str(RESULT_MESSAGES["refused"]))
     else:
-        messages.success(request, str(SAID[action if outcome else "nothing"]))
+        messages.success(request, str(RESULT_MESSAGES[action if outcome else "nothing"]))
 
 
 def own_entity(persona: Persona, uuid: UUID | None) -> Entity:

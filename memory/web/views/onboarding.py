@@ -84,7 +84,7 @@ def _without_persona(request: HttpRequest) -> QuerySet[ImportJob]:
 
 def _continue_import(request: HttpRequest, job: ImportJob, form: Answers, names: Names | None) -> bool:
     """Whether the import continues: analyzed again, or with a companion created now."""
-    if names is None or form.is_read_again:
+    if names is None or form.is_reanalysis:
         return form.is_valid() and confirm_import(job, form)
     if not all([form.is_valid(), names.is_valid()]):
         return False

@@ -18,7 +18,7 @@ from memory.web.views.base import page, persona_page
 from persona.models import Persona
 
 MAX_DISSOLVED = 10  # the latest ones; the page can restore them
-DONE = {
+ACTION_MESSAGES = {
     "rename": _("Renamed."),
     "end": _("Noted: this has ended."),
     "reopen": _("Noted: this is still going on."),
@@ -74,7 +74,7 @@ def thread_action(request: HttpRequest, persona: Persona, thread: UUID, action: 
         )
     else:
         is_done = THREAD_ACTIONS[action](row, timezone.now())
-    messages.success(request, str(DONE[action] if is_done else UNCHANGED))
+    messages.success(request, str(ACTION_MESSAGES[action] if is_done else UNCHANGED))
     if action == "dissolve":
         return redirect("story_lines", persona.uuid)
     return redirect("story_line", persona.uuid, row.uuid)

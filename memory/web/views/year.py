@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from memory.web.presenters.year import draw_year, felt_days
+from memory.web.presenters.year import draw_year, events_of_year
 from memory.web.views.base import page, persona_page
 from persona.models import Persona
 
@@ -14,5 +14,5 @@ from persona.models import Persona
 def year(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The last twelve months and 53 weeks."""
     today = timezone.localdate()
-    felt = felt_days(persona, today)
-    return page(request, persona, "memory/year.html", {"felt": felt, **draw_year(felt, today)})
+    events = events_of_year(persona, today)
+    return page(request, persona, "memory/year.html", {"felt": events, **draw_year(events, today)})

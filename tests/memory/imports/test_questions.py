@@ -17,7 +17,7 @@ from memory.imports.readers.source import Source
 from memory.imports.readers.transcript import Transcript
 from memory.imports.readers.types import Entry, ImportRejected, Options, ReaderItem, digest
 from memory.models import ConceptNode, ImportJob
-from memory.web.import_forms import MINE
+from memory.web.import_forms import OWN_TEXT
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
 from tests.memory.archive.archives import SMALL, write_archive
@@ -301,9 +301,9 @@ def test_records_without_a_speaker_are_never_taken_for_the_owners_unasked(
     with pytest.raises(CommandError, match="--mapping speaker=FIELD; or --kind notes"):
         call_command("import_memories", str(tmp_path / "rows.json"), persona=str(mira.uuid), mapping=["text=blurb"])
     # A wrong answer is changed: first all texts are the owner's, then a field names the speaker.
-    assert owner.post(page, {"zone": "UTC", "map_text": "blurb", "map_speaker": MINE}).status_code == 302
+    assert owner.post(page, {"zone": "UTC", "map_text": "blurb", "map_speaker": OWN_TEXT}).status_code == 302
     assert read_again(job).found["counts"]["entries"] == 2
-    assert f'value="{MINE}" selected' in owner.get(page).content.decode()
+    assert f'value="{OWN_TEXT}" selected' in owner.get(page).content.decode()
     assert owner.post(page, {"zone": "UTC", "map_text": "blurb", "map_speaker": "person"}).status_code == 302
     assert (read_again(job).found["counts"]["lines"], [speaker["name"] for speaker in job.found["speakers"]]) == (
         2, ["Ana", "Ben"],

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from memory.models import ConceptNode
-from memory.web.presenters.year import Felt, draw_year, felt_days
+from memory.web.presenters.year import YearEvent, draw_year, events_of_year
 from persona.models import Persona
 
 TODAY = date(2026, 11, 23)
@@ -31,10 +31,10 @@ def test_every_day_of_a_year_has_a_square_in_the_column_of_its_week() -> None:
 
 def test_a_day_has_the_colour_of_what_weighed_most_and_a_month_that_of_the_mean() -> None:
     felt = [
-        Felt(TODAY - timedelta(40), -4, ["fear"]),
-        Felt(TODAY - timedelta(1), 2, ["joy"]),
-        Felt(TODAY - timedelta(1), -9, ["grief"]),
-        Felt(TODAY, 0, []),
+        YearEvent(TODAY - timedelta(40), -4, ["fear"]),
+        YearEvent(TODAY - timedelta(1), 2, ["joy"]),
+        YearEvent(TODAY - timedelta(1), -9, ["grief"]),
+        YearEvent(TODAY, 0, []),
     ]
     drawn = draw_year(felt, TODAY)
     shades = {cell.day: cell.shade for cell in drawn["cells"]}
@@ -67,4 +67,4 @@ def test_the_year_shows_what_is_recalled_alone_and_links_to_it(
     assert "A good day." in client.get(month.replace("&amp;", "&")).content.decode()
     client.force_login(ben)
     assert client.get(address).status_code == 404
-    assert len(felt_days(mira, today)) == 1
+    assert len(events_of_year(mira, today)) == 1
