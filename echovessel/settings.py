@@ -145,7 +145,7 @@ STORAGES: dict[str, dict[str, Any]] = {
     "staticfiles": {"BACKEND": "echovessel.web.static_storage.HashedStorage"},
 }
 MEDIA_ROOT = DATA_DIR / "media"
-FILE_UPLOAD_HANDLERS = ["memory.imports.uploads.Unnamed"]
+FILE_UPLOAD_HANDLERS = ["memory.imports.uploads.UnnamedUploadHandler"]
 
 # --- users and logins -------------------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = [

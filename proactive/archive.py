@@ -133,11 +133,13 @@ def settled_outreaches(names: Names) -> QuerySet[Outreach]:
 
 
 def load_outreaches(id_map: IdMap, records: list[OutreachRecord], table: Table) -> int:
-    keys_here = set(Outreach.objects.filter(persona=id_map.persona).values_list("trigger_key", flat=True))
+    existing_keys = set(Outreach.objects.filter(persona=id_map.persona).values_list("trigger_key", flat=True))
     added = 0
     for row in table.read(id_map, records):
-        if row["trigger_key"] not in keys_here and (row["status"] != "delivered" or row["delivered_at"] is not None):
-            keys_here.add(row["trigger_key"])
+        if row["trigger_key"] not in existing_keys and (
+            row["status"] != "delivered" or row["delivered_at"] is not None
+        ):
+            existing_keys.add(row["trigger_key"])
             Outreach.objects.create(persona=id_map.persona, **row)
             added += 1
     return added
@@ -161,13 +163,13 @@ CONSIDERATION = Table(
 
 
 def load_considerations(id_map: IdMap, records: list[ConsiderationRecord], table: Table) -> int:
-    considerations_here = set(
+    existing_considerations = set(
         Consideration.objects.filter(persona=id_map.persona).values_list("first_at", "verdict", "gate")
     )
     new = [
         record
         for record in records
-        if (record.first_at, record.verdict, record.gate) not in considerations_here
+        if (record.first_at, record.verdict, record.gate) not in existing_considerations
         and (record.verdict == "send") == (record.gate == "")
     ]
     considerations = []

@@ -35,10 +35,10 @@ class ZipBuffer:
         return None
 
     def take(self) -> bytes:
-        whole = b"".join(self._chunks)
+        content = b"".join(self._chunks)
         self._chunks.clear()
         self.size = 0
-        return whole
+        return content
 
 
 def stream_zip(owner: "User", now: datetime) -> Iterator[bytes]:

@@ -99,8 +99,8 @@ REFLECTION = Table(
 
 
 def load_reflections(id_map: IdMap, runs: list[ReflectionRecord], table: Table) -> int:
-    times_here = set(ReflectionRun.objects.filter(persona=id_map.persona).values_list("at", flat=True))
-    rows = [row for row in table.read(id_map, runs) if row["at"] not in times_here]
+    existing_times = set(ReflectionRun.objects.filter(persona=id_map.persona).values_list("at", flat=True))
+    rows = [row for row in table.read(id_map, runs) if row["at"] not in existing_times]
     # A session has at most one reflection.
     sessions = {row["session_id"] for row in rows}
     taken_sessions = set(
@@ -144,14 +144,14 @@ def versions_of(names: Names) -> QuerySet[NodeVersion]:
 
 
 def load_versions(id_map: IdMap, versions: list[NodeVersionRecord], table: Table) -> int:
-    versions_here = NodeVersion.objects.filter(node__persona=id_map.persona)
-    count = versions_here.count()
+    existing_versions = NodeVersion.objects.filter(node__persona=id_map.persona)
+    count = existing_versions.count()
     rows = [NodeVersion(**row) for row in table.read(id_map, versions) if row["node_id"]]
     texts = [TombstoneSource("text", version.description) for version in rows]
     refused = tombstones.refused_among(id_map.persona, texts)
     allowed = [version for version, text in zip(rows, texts, strict=True) if text not in refused]
     NodeVersion.objects.bulk_create(allowed, ignore_conflicts=True)
-    return versions_here.count() - count
+    return existing_versions.count() - count
 
 
 # --- questions ------------------------------------------------------------------------------------------------------
@@ -185,8 +185,8 @@ QUESTION = Table(
 
 def load_questions(id_map: IdMap, records: list[QuestionRecord], table: Table) -> int:
     """Store questions whose nodes all exist here, and which are not open already."""
-    questions_here = Question.objects.filter(persona=id_map.persona)
-    ids_here = set(map(question_id, questions_here))
+    existing_questions = Question.objects.filter(persona=id_map.persona)
+    existing_ids = set(map(question_id, existing_questions))
     open_hashes = set(Question.objects.open().filter(persona=id_map.persona).values_list("content_hash", flat=True))
     nodes = id_map.rows(ConceptNode, set(chain.from_iterable(record.nodes for record in records)))
     added = 0
@@ -194,7 +194,7 @@ def load_questions(id_map: IdMap, records: list[QuestionRecord], table: Table) -
         hashed = content_hash(record.text)
         is_open = record.status == Question.Status.OPEN
         if (
-            record.id in ids_here
+            record.id in existing_ids
             or not record.nodes
             or set(record.nodes) - nodes.keys()
             or (is_open and hashed in open_hashes)
@@ -272,8 +272,8 @@ def load_threads(id_map: IdMap, records: list[ThreadRecord], table: Table) -> in
 
 # --- the slow cycle -------------------------------------------------------------------------------------------------
 # The models that lists in a run's record refer to; all other lists refer to nodes.
-LISTED: dict[str, type[Model]] = {"questions": Question, "entities": Entity, "threads": Thread}
-MADE: dict[str, type[Model]] = {
+MODEL_OF_LIST: dict[str, type[Model]] = {"questions": Question, "entities": Entity, "threads": Thread}
+MODEL_OF_KIND: dict[str, type[Model]] = {
     "question": Question,
     "answer": Question,
     "description": Entity,
@@ -295,12 +295,12 @@ def write_account(names: Names, accounts: list[Any]) -> Callable[[Any], Any]:
 
     def write(account: Any) -> Any:
         if isinstance(account, dict):
-            return {name: ids_of(LISTED.get(name, ConceptNode), keys) for name, keys in account.items()}
+            return {name: ids_of(MODEL_OF_LIST.get(name, ConceptNode), keys) for name, keys in account.items()}
         return [write_item(item) for item in account]
 
     def write_item(item: Item) -> Item:
         links = {name: value for name, value in item.items() if name not in ("id", "by")}
-        ids = ids_of(MADE.get(item["kind"], ConceptNode), [item["id"]] if "id" in item else [])
+        ids = ids_of(MODEL_OF_KIND.get(item["kind"], ConceptNode), [item["id"]] if "id" in item else [])
         by = {"by": ids_of(ConceptNode, item["by"])} if "by" in item else {}
         return links | ({"id": ids[0]} if ids else {}) | by
 
@@ -312,20 +312,22 @@ def read_account(id_map: IdMap, accounts: list[Any]) -> Callable[[Any], Any]:
 
     def keys_of(model: type[Model], ids: Collection[str]) -> list[int]:
         if model is Question:
-            questions_here = Question.objects.filter(persona=id_map.persona) if ids else ()
-            keys: dict[Any, int] = {question_id(question): question.pk for question in questions_here}
+            existing_questions = Question.objects.filter(persona=id_map.persona) if ids else ()
+            keys: dict[Any, int] = {question_id(question): question.pk for question in existing_questions}
         else:
             keys = id_map.rows(model, ids)
         return [keys[name] for name in ids if name in keys]
 
     def read(account: Any) -> Any:
         if isinstance(account, dict):
-            return {name: keys_of(LISTED.get(name, ConceptNode), ids) for name, ids in account.items()}
+            return {name: keys_of(MODEL_OF_LIST.get(name, ConceptNode), ids) for name, ids in account.items()}
         return [read_item(item) for item in account]
 
     def read_item(item: Item) -> Item:
         known_fields: Item = {name: str(item[name])[:40] for name in ("kind", "outcome", "dropped") if name in item}
-        keys = keys_of(MADE.get(known_fields.get("kind", ""), ConceptNode), [str(item["id"])] if "id" in item else [])
+        keys = keys_of(
+            MODEL_OF_KIND.get(known_fields.get("kind", ""), ConceptNode), [str(item["id"])] if "id" in item else []
+        )
         by = {"by": keys_of(ConceptNode, list(map(str, item["by"])))} if isinstance(item.get("by"), list) else {}
         return known_fields | ({"id": keys[0]} if keys else {}) | by
 
@@ -363,8 +365,8 @@ SLOW_CYCLE = Table(
 
 
 def load_runs(id_map: IdMap, records: list[SlowCycleRunRecord], table: Table) -> int:
-    times_here = set(SlowCycleRun.objects.filter(persona=id_map.persona).values_list("at", flat=True))
-    rows = table.read(id_map, [record for record in records if record.at not in times_here])
+    existing_times = set(SlowCycleRun.objects.filter(persona=id_map.persona).values_list("at", flat=True))
+    rows = table.read(id_map, [record for record in records if record.at not in existing_times])
     runs = SlowCycleRun.objects.bulk_create(SlowCycleRun(persona=id_map.persona, **row) for row in rows)
     for run in runs:
         questions = [item["id"] for item in run.made if item.get("kind") == "question" and "id" in item]
@@ -388,9 +390,9 @@ TOMBSTONE = Table(
 def load_tombstones(id_map: IdMap, records: list[TombstoneRecord], table: Table) -> int:
     """Store tombstones. They are loaded first, so that they can refuse later records."""
     by_digest = {record.digest: record for record in records}
-    tombstones_here = Tombstone.objects.filter(persona=id_map.persona, digest__in=by_digest)
-    digests_here = set(tombstones_here.values_list("digest", flat=True))
-    rows = table.read(id_map, [record for digest, record in by_digest.items() if digest not in digests_here])
+    existing_tombstones = Tombstone.objects.filter(persona=id_map.persona, digest__in=by_digest)
+    existing_digests = set(existing_tombstones.values_list("digest", flat=True))
+    rows = table.read(id_map, [record for digest, record in by_digest.items() if digest not in existing_digests])
     bulk.insert([Tombstone(persona=id_map.persona, **row) for row in rows])
     return len(rows)
 

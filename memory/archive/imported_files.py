@@ -27,9 +27,9 @@ from memory.archive.parts import (
     Table,
     archive_id,
     each,
+    identity,
     link,
     optional,
-    same,
     uuid_link,
     uuids_among,
 )
@@ -59,8 +59,8 @@ FILE_TABLE = Table(
         Field("created_at", TIME),
         Field("confirmed_at", TIME),
         Field("finished_at", TIME),
-        Field("found", each(lambda value: column_of(ImportJob, "found").without_words(value), same)),
-        Field("choices", each(lambda value: column_of(ImportJob, "choices").without_words(value), same)),
+        Field("found", each(lambda value: column_of(ImportJob, "found").without_words(value), identity)),
+        Field("choices", each(lambda value: column_of(ImportJob, "choices").without_words(value), identity)),
     ),
 )
 
@@ -118,14 +118,14 @@ def saved_chunks(names: Names) -> QuerySet[ImportChunk]:
 def load_pieces(id_map: IdMap, pieces: list[PieceRecord], table: Table) -> int:
     """Store the chunks. A chunk whose session does not exist here is left out: tombstones protect its forgotten
     messages."""
-    chunks_here = ImportChunk.objects.filter(persona=id_map.persona)
-    count = chunks_here.count()
+    existing_chunks = ImportChunk.objects.filter(persona=id_map.persona)
+    count = existing_chunks.count()
     rows = zip(pieces, table.read(id_map, pieces), strict=True)
     sound = [row for piece, row in rows if row["job_id"] and (piece.session is None or row["session_id"])]
     ImportChunk.objects.bulk_create(
         (ImportChunk(persona=id_map.persona, **row) for row in sound), ignore_conflicts=True
     )
-    return chunks_here.count() - count
+    return existing_chunks.count() - count
 
 
 # --- drafts -----------------------------------------------------------------------------------------------------------
@@ -176,8 +176,10 @@ def load_drafts(id_map: IdMap, drafts: list[DraftRecord], table: Table) -> int:
     added = 0
     for draft, row in zip(new, table.read(id_map, new), strict=True):
         quotes = QUOTED.read(id_map, draft.quotes)
-        is_cited_here = all(not q.message or quote["said_in"] for q, quote in zip(draft.quotes, quotes, strict=True))
-        if not is_cited_here or not refused.isdisjoint(texts[draft.id]):
+        is_message_present = all(
+            not q.message or quote["said_in"] for q, quote in zip(draft.quotes, quotes, strict=True)
+        )
+        if not is_message_present or not refused.isdisjoint(texts[draft.id]):
             continue
         same_text = {"persona": id_map.persona, "label": row.pop("label"), "content_hash": content_hash(draft.text)}
         stored_draft, is_new = CoreDraft.objects.get_or_create(**same_text, defaults=row)

@@ -65,7 +65,7 @@ class SnapshotWriter:
         rows = MergeProposal.objects.of(names.persona)
         merged = rows.filter(status=MergeProposal.Status.MERGED).values_list("snapshot", flat=True)
         self.names = names
-        self.eras = eras = sorted({was["last_mention"] for was in merged if "last_mention" in was})
+        self.eras = eras = sorted({snapshot["last_mention"] for snapshot in merged if "last_mention" in snapshot})
         self.entities = entities = names.of(Entity, names.saved[Entity]) if any(snapshots) else {}
         columns = rows.values_list("pk", "external_id", "uuid")
         self.proposals = (
@@ -80,57 +80,65 @@ class SnapshotWriter:
             for key, entity, node in mentions:
                 self.since[bisect_left(eras, key)].append([entities[entity], nodes[node]])
 
-    def listed(self, keys: Iterable[int]) -> list[str]:
+    def entity_ids(self, keys: Iterable[int]) -> list[str]:
         return [self.entities[key] for key in keys if key in self.entities]
 
-    def __call__(self, was: Values) -> Values | None:
-        if not was:
+    def __call__(self, snapshot: Values) -> Values | None:
+        if not snapshot:
             return None
-        confirmed = {"confirmed": self.listed(was.get("confirmed", []))}
-        return confirmed | ({"merge": self.write_merge(was)} if "survivor" in was else {})
+        confirmed = {"confirmed": self.entity_ids(snapshot.get("confirmed", []))}
+        return confirmed | ({"merge": self.write_merge(snapshot)} if "survivor" in snapshot else {})
 
-    def write_merge(self, was: Values) -> Values:
-        era = bisect_left(self.eras, was["last_mention"] + 1) if "last_mention" in was else 0
-        aliases = Alias.objects.filter(pk__in=was["aliases"]).order_by("pk").values_list("entity_id", "normalized")
-        mentions = Mention.objects.filter(pk__in=was["mentions"]).order_by("pk").values_list("entity_id", "node_id")
-        nodes = self.names.of(ConceptNode, {*(node for _, node in mentions), *(node for _, node in was["doubled"])})
+    def write_merge(self, snapshot: Values) -> Values:
+        era = bisect_left(self.eras, snapshot["last_mention"] + 1) if "last_mention" in snapshot else 0
+        aliases = Alias.objects.filter(pk__in=snapshot["aliases"]).order_by("pk").values_list("entity_id", "normalized")
+        mentions = (
+            Mention.objects.filter(pk__in=snapshot["mentions"]).order_by("pk").values_list("entity_id", "node_id")
+        )
+        nodes = self.names.of(
+            ConceptNode, {*(node for _, node in mentions), *(node for _, node in snapshot["doubled"])}
+        )
         # The entity that has the swapped description; none if it was changed since.
         described = Entity.objects.filter(persona=self.names.persona).exclude(description="").order_by("pk")
-        bearers = (self.entities[entity.pk] for entity in described if mark_of(entity) == was["description"])
+        bearers = (self.entities[entity.pk] for entity in described if mark_of(entity) == snapshot["description"])
         related_entities = Entity.objects.filter(persona=self.names.persona).exclude(relation="").order_by("pk")
         related = (
-            self.entities[entity.pk] for entity in related_entities if relation_mark_of(entity) == was.get("relation")
+            self.entities[entity.pk]
+            for entity in related_entities
+            if relation_mark_of(entity) == snapshot.get("relation")
         )
-        before = was.get("before")
+        before = snapshot.get("before")
         return {
-            **{name: was[name] for name in ("at", *STATES) if name in was},
-            "survivor": self.entities[was["survivor"]],
-            "loser": self.entities[was["loser"]],
-            "mentioned": self.listed(was.get("mentioned", [])),
+            **{name: snapshot[name] for name in ("at", *STATES) if name in snapshot},
+            "survivor": self.entities[snapshot["survivor"]],
+            "loser": self.entities[snapshot["loser"]],
+            "mentioned": self.entity_ids(snapshot.get("mentioned", [])),
             "aliases": [[self.entities[entity], text] for entity, text in aliases if entity in self.entities],
             "mentions": [[self.entities[entity], nodes[node]] for entity, node in mentions if entity in self.entities],
-            "doubled": [[nodes[node], bisect_left(self.eras, key)] for key, node in was["doubled"] if node in nodes],
-            "earlier": [self.proposals[key] for key in was["earlier"] if key in self.proposals],
+            "doubled": [
+                [nodes[node], bisect_left(self.eras, key)] for key, node in snapshot["doubled"] if node in nodes
+            ],
+            "earlier": [self.proposals[key] for key in snapshot["earlier"] if key in self.proposals],
             "proposals": [
                 [self.proposals[key], self.entities[partner], status]
-                for key, partner, status in was["proposals"]
+                for key, partner, status in snapshot["proposals"]
                 if key in self.proposals and partner in self.entities
             ],
             "settled": [
                 [self.proposals[key], status, self.names.by(by), at]
-                for key, status, by, at in was["settled"]
+                for key, status, by, at in snapshot["settled"]
                 if key in self.proposals
             ],
-            "description": next(bearers, True) if was["description"] else False,
-            **({"relation": next(related, True)} if was.get("relation") else {}),
+            "description": next(bearers, True) if snapshot["description"] else False,
+            **({"relation": next(related, True)} if snapshot.get("relation") else {}),
             "era": era,
             "since": self.since.get(era, []),
             **({"before": self.write_before(before)} if before else {}),
         }
 
-    def write_before(self, was: Values) -> Values:
-        by = self.names.by(was["decided_by"])
-        return {"by": by, "decided_at": was["decided_at"], "confirmed": self.listed(was["confirmed"])}
+    def write_before(self, decision: Values) -> Values:
+        by = self.names.by(decision["decided_by"])
+        return {"by": by, "decided_at": decision["decided_at"], "confirmed": self.entity_ids(decision["confirmed"])}
 
 
 PROPOSAL = Table(
@@ -157,8 +165,8 @@ PROPOSAL = Table(
 def load_proposals(id_map: IdMap, records: list[ProposalRecord], table: Table) -> int:
     """Store proposals whose two entities exist here and have no proposal yet. One transaction for all: no merge is
     stored without the data to undo it."""
-    proposals_here = keys_of_proposals(id_map, [record.id for record in records])
-    new = [record for record in records if record.id not in proposals_here]
+    existing_proposals = keys_of_proposals(id_map, [record.id for record in records])
+    new = [record for record in records if record.id not in existing_proposals]
     entities = id_map.rows(Entity, {name for record in new for name in (record.a, record.b)})
     snapshots: dict[int, SnapshotRecord] = {}
     added = 0
@@ -178,9 +186,11 @@ def load_proposals(id_map: IdMap, records: list[ProposalRecord], table: Table) -
         if record.snapshot is not None:
             snapshots[proposal.pk] = record.snapshot
         added += 1
-    read = SnapshotReader(id_map, [was.merge for was in snapshots.values() if was.merge is not None])
-    for key, was in snapshots.items():
-        MergeProposal.objects.filter(pk=key).update(snapshot=read(was))
+    read_snapshot = SnapshotReader(
+        id_map, [snapshot.merge for snapshot in snapshots.values() if snapshot.merge is not None]
+    )
+    for key, snapshot in snapshots.items():
+        MergeProposal.objects.filter(pk=key).update(snapshot=read_snapshot(snapshot))
     return added
 
 
@@ -207,9 +217,9 @@ class SnapshotReader:
     ones."""
 
     def __init__(self, id_map: IdMap, merges: Sequence[MergeRecord]) -> None:
-        self.known = id_map
-        since = {was.era: was.since for was in merges if was.era}
-        doubled = Counter(era for was in merges for _, era in was.doubled)
+        self.id_map = id_map
+        since = {merge.era: merge.since for merge in merges if merge.era}
+        doubled = Counter(era for merge in merges for _, era in merge.doubled)
         count = sum(map(len, since.values())) + doubled.total() + len(since)
         reserved = iter(bulk.reserve(Mention, count) if count else ())
         self.begins: dict[int, int] = {}
@@ -221,64 +231,70 @@ class SnapshotReader:
                 Mention.objects.filter(pk=mention).update(id=next(reserved))
             self.doubled_keys[era] = iter(list(islice(reserved, doubled[era])))
 
-    def listed(self, ids: Sequence[str]) -> list[int]:
-        keys = self.known.rows(Entity, ids)
+    def entity_keys(self, ids: Sequence[str]) -> list[int]:
+        keys = self.id_map.rows(Entity, ids)
         return [keys[name] for name in ids if name in keys]
 
-    def __call__(self, was: SnapshotRecord) -> Values:
-        return (self.read_merge(was.merge) if was.merge is not None else {}) | {"confirmed": self.listed(was.confirmed)}
+    def __call__(self, record: SnapshotRecord) -> Values:
+        return (self.read_merge(record.merge) if record.merge is not None else {}) | {
+            "confirmed": self.entity_keys(record.confirmed)
+        }
 
-    def read_merge(self, was: MergeRecord) -> Values:
-        entity_ids = {was.survivor, was.loser, *(entity for entity, _ in was.aliases)}
-        partners = {partner for _, partner, _ in was.proposals}
-        entities = self.known.rows(Entity, entity_ids | partners)
-        nodes = self.known.rows(ConceptNode, {node for node, _ in was.doubled})
-        bearers = {entities[entity] for entity, _ in was.aliases if entity in entities}
+    def read_merge(self, merge: MergeRecord) -> Values:
+        entity_ids = {merge.survivor, merge.loser, *(entity for entity, _ in merge.aliases)}
+        partners = {partner for _, partner, _ in merge.proposals}
+        entities = self.id_map.rows(Entity, entity_ids | partners)
+        nodes = self.id_map.rows(ConceptNode, {node for node, _ in merge.doubled})
+        bearers = {entities[entity] for entity, _ in merge.aliases if entity in entities}
         rows = Alias.objects.filter(entity__in=bearers).values_list("entity_id", "normalized", "pk")
         aliases = {(entity, text): key for entity, text, key in rows}
         proposals = keys_of_proposals(
-            self.known, [*(name for name, *_ in was.proposals), *(name for name, *_ in was.settled)]
+            self.id_map, [*(name for name, *_ in merge.proposals), *(name for name, *_ in merge.settled)]
         )
         # A mark that fits no description means that the description was changed since.
-        described = self.known.rows(Entity, [was.description]) if isinstance(was.description, str) else {}
+        described = self.id_map.rows(Entity, [merge.description]) if isinstance(merge.description, str) else {}
         marks = [mark_of(Entity.objects.get(pk=key)) for key in described.values()]
-        related = self.known.rows(Entity, [was.relation]) if isinstance(was.relation, str) else {}
+        related = self.id_map.rows(Entity, [merge.relation]) if isinstance(merge.relation, str) else {}
         relations = [relation_mark_of(Entity.objects.get(pk=key)) for key in related.values()]
         return {
-            **({"at": was.at.isoformat()} if was.at else {}),
-            **{name: getattr(was, name) for name in STATES},
-            "survivor": entities[was.survivor],
-            "loser": entities[was.loser],
-            "mentioned": self.listed(was.mentioned),
+            **({"at": merge.at.isoformat()} if merge.at else {}),
+            **{name: getattr(merge, name) for name in STATES},
+            "survivor": entities[merge.survivor],
+            "loser": entities[merge.loser],
+            "mentioned": self.entity_keys(merge.mentioned),
             "aliases": [
-                aliases[pair] for name, text in was.aliases if (pair := (entities.get(name, 0), text)) in aliases
+                aliases[pair] for name, text in merge.aliases if (pair := (entities.get(name, 0), text)) in aliases
             ],
-            "mentions": mentions_of(self.known, was.mentions),
+            "mentions": mentions_of(self.id_map, merge.mentions),
             "doubled": [
                 [key, nodes[node]]
-                for node, era in was.doubled
+                for node, era in merge.doubled
                 if (key := next(self.doubled_keys[era])) and node in nodes
             ],
-            "earlier": list(keys_of_proposals(self.known, was.earlier).values()),
+            "earlier": list(keys_of_proposals(self.id_map, merge.earlier).values()),
             "proposals": [
                 [proposals[name], entities[partner], status]
-                for name, partner, status in was.proposals
+                for name, partner, status in merge.proposals
                 if name in proposals and partner in entities
             ],
             "settled": [
-                [proposals[name], status, self.known.by(by), at.isoformat() if at else None]
-                for name, status, by, at in was.settled
+                [proposals[name], status, self.id_map.by(by), at.isoformat() if at else None]
+                for name, status, by, at in merge.settled
                 if name in proposals
             ],
-            "description": (*marks, "written anew")[0] if was.description else "",
-            **({"relation": (*relations, "written anew")[0]} if was.relation else {}),
-            **({"last_mention": self.begins[was.era]} if was.era else {}),
-            **({"before": self.read_before(was.before)} if was.before else {}),
+            "description": (*marks, "written anew")[0] if merge.description else "",
+            **({"relation": (*relations, "written anew")[0]} if merge.relation else {}),
+            **({"last_mention": self.begins[merge.era]} if merge.era else {}),
+            **({"before": self.read_before(merge.before)} if merge.before else {}),
         }
 
-    def read_before(self, was: BeforeRecord) -> Values:
-        decided_at = was.decided_at.isoformat() if was.decided_at else None
-        return {"decided_by": self.known.by(was.by), "decided_at": decided_at, "confirmed": self.listed(was.confirmed)}
+    def read_before(self, decision: BeforeRecord) -> Values:
+        decided_at = decision.decided_at.isoformat() if decision.decided_at else None
+        return {
+            "decided_by": self.id_map.by(decision.by),
+            "decided_at": decided_at,
+            "confirmed": self.entity_keys(decision.confirmed),
+        }
 
 
-PROPOSALS = Part("proposal", PROPOSAL, load_proposals, proposals_of, whole=True)
+PROPOSALS = Part("proposal", PROPOSAL, load_proposals, proposals_of, in_one_transaction=True)

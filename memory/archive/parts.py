@@ -28,7 +28,7 @@ from memory.archive.schema import Numbered
 from memory.models import ConceptNode, Entity, ImportJob, Thread
 from persona.models import Persona
 
-AT_ONCE = 500
+BATCH_SIZE = 500
 _UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 Keys = Mapping[int, None]  # in the order of the archive
@@ -53,8 +53,8 @@ class Names:
 
     def _named(self, model: type[Model], by: str, keys: Collection[Any]) -> Iterator[tuple[Any, str]]:
         rows = model._default_manager.filter(persona=self.persona)
-        for some in in_batches(keys):
-            name_rows = rows.filter(**{f"{by}__in": some}).values_list("pk", by, "external_id", "uuid")
+        for batch in in_batches(keys):
+            name_rows = rows.filter(**{f"{by}__in": batch}).values_list("pk", by, "external_id", "uuid")
             yield from (
                 (key, archive_id(external, uuid)) for pk, key, external, uuid in name_rows if pk in self.saved[model]
             )
@@ -104,11 +104,11 @@ class IdMap:
     def new(self, model: type[Model], records: Iterable[Any]) -> list[Any]:
         """The records whose id the persona does not have yet, without duplicates."""
         by_id = {record.id: record for record in records}
-        rows_here = self.rows(model, by_id.keys())
-        return [record for name, record in by_id.items() if name not in rows_here]
+        existing_rows = self.rows(model, by_id.keys())
+        return [record for name, record in by_id.items() if name not in existing_rows]
 
-    def by(self, who: str | None) -> int | None:
-        return self.persona.owner_id if who == "owner" else None
+    def by(self, author: str | None) -> int | None:
+        return self.persona.owner_id if author == "owner" else None
 
 
 # --- tables of fields -------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def write_only(codec: Codec) -> Codec:
     return Codec(codec.write, None, codec.of_row)
 
 
-def same(value: Any) -> Any:
+def identity(value: Any) -> Any:
     return value
 
 
@@ -168,14 +168,14 @@ def archive_id(external_id: str | None, uuid: UUID) -> str:
     return external_id or str(uuid)
 
 
-AS_IS = each(same, same)
-TIME = each(iso_format, same)
+AS_IS = each(identity, identity)
+TIME = each(iso_format, identity)
 # Empty texts, lists and objects are left out.
 TEXT = each(lambda text: text or None, lambda text: text or "")
-THINGS = each(lambda things: things or None, lambda things: things or {})
+OBJECT = each(lambda things: things or None, lambda things: things or {})
 OWNER = Codec(lambda names, users: names.by, lambda id_map, who: id_map.by)
 THROUGH = Codec(lambda names, keys: names.last_memory_through, read_through)
-ID = from_row(lambda row: archive_id(row.external_id, row.uuid), same)
+ID = from_row(lambda row: archive_id(row.external_id, row.uuid), identity)
 FILE = write_only(uuid_link(ImportJob))
 
 
@@ -211,7 +211,7 @@ class Table:
         writers = []
         for item in self.fields:
             column = item.column or item.name
-            value_of = same if item.codec.of_row else attrgetter(*([column] if isinstance(column, str) else column))
+            value_of = identity if item.codec.of_row else attrgetter(*([column] if isinstance(column, str) else column))
             default = self.record.model_fields[item.name].get_default(call_default_factory=True)
             write = item.codec.write(names, [value_of(row) for row in rows])
             writers.append((item.name, value_of, write, item.optional, default))
@@ -241,8 +241,8 @@ class Table:
         rows = []
         for record in records:
             row: Values = {}
-            for columns, name, read in readers:
-                value = read(getattr(record, name))
+            for columns, name, convert in readers:
+                value = convert(getattr(record, name))
                 row.update(((columns, value),) if isinstance(columns, str) else zip(columns, value, strict=True))
             rows.append(row)
         return rows
@@ -258,13 +258,14 @@ def load_new(id_map: IdMap, records: Sequence[Any], table: Table) -> int:
 class Part:
     """One type of independent records. `load` stores the records of a batch that the persona does not have yet, in a
     transaction, and returns their number; after an interrupted import it is called again with the same records. `rows`
-    are the rows to save, by default all of the persona; `whole` parts are loaded in one transaction."""
+    are the rows to save, by default all of the persona; parts with
+    `in_one_transaction` are loaded all or nothing."""
 
     kind: str
     table: Table
     load: Callable[[IdMap, list[Any], Table], int] = load_new
     rows: Callable[[Names], QuerySet[Any]] | None = None
-    whole: bool = False
+    in_one_transaction: bool = False
 
     @property
     def record(self) -> Any:
@@ -279,7 +280,7 @@ class Part:
 
     def load_batches(self, id_map: IdMap, batches: Batches) -> int:
         added = 0
-        for batch in [[*chain.from_iterable(batches)]] if self.whole else batches:
+        for batch in [[*chain.from_iterable(batches)]] if self.in_one_transaction else batches:
             with transaction.atomic():
                 added += self.load(id_map, [numbered.record for numbered in batch], self.table)
         return added
@@ -297,9 +298,9 @@ def uuids_among(ids: Iterable[str]) -> list[UUID]:
 
 def in_batches(keys: Iterable[Any]) -> Iterator[list[Any]]:
     """The keys in batches that fit into one statement."""
-    rest = iter(keys)
-    while some := list(islice(rest, AT_ONCE)):
-        yield some
+    remaining = iter(keys)
+    while batch := list(islice(remaining, BATCH_SIZE)):
+        yield batch
 
 
 def in_order(rows: QuerySet[Any]) -> Iterator[Any]:

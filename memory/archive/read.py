@@ -35,7 +35,7 @@ from memory.archive import auxiliary_records, imported_files, tables, tombstone_
 from memory.archive import survey as archive_survey
 from memory.archive.parts import IdMap, in_batches, uuids_among
 from memory.archive.schema import ArchiveError, EntityRecord, MessageRecord, NodeRecord, Numbered, PersonaRecord
-from memory.archive.survey import LINKED, Progress, Report, Survey, has_our_vector, links
+from memory.archive.survey import LINKED, Progress, Report, Survey, has_our_vector, linked_ids
 from memory.curation.lessons import Wish, is_refused
 from memory.entities.photos import save_photo
 from memory.models import Alias, ConceptNode, Entity, Filling, ImportRun, Mention
@@ -91,8 +91,8 @@ def import_archive(
     survey = archive_survey.survey_archive(file, skip_bad, progress, report)
     if survey.persona is None:
         raise ArchiveError("the archive has no persona line")
-    for what, count in sorted(survey.unknown.items()):
-        report(f"unknown and left out: {what} ({count} times)")
+    for unknown_item, count in sorted(survey.unknown.items()):
+        report(f"unknown and left out: {unknown_item} ({count} times)")
     # The owner's persona with that id.
     target = (
         into
@@ -111,7 +111,7 @@ def import_archive(
 
 
 def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str, report: Report) -> Persona:
-    blocks = record.blocks.written()
+    blocks = record.blocks.texts()
     now = timezone.now()
     try:
         with transaction.atomic():
@@ -180,9 +180,9 @@ class Loader:
     def __init__(self, survey: Survey, persona: Persona, progress: Progress, run: ImportRun | None = None) -> None:
         self.survey = survey
         self.persona = persona
-        self.known = IdMap(persona)
+        self.id_map = IdMap(persona)
         self.progress = progress
-        self.read = 0
+        self.bytes_read = 0
         self.report = survey.report
         self.result = ImportResult(persona, rejected=survey.rejected)
         self.refused = tombstone_check.RefusedRecords()
@@ -197,8 +197,8 @@ class Loader:
         archive_tombstones = self.load_tombstones()
         # Imports of files, unless this archive is an import itself: then all rows belong to that import.
         if self.is_its_own:
-            imported_files.FILES.load_batches(self.known, self.batches("file"))
-            self.files = imported_files.marks_of_files(self.known)
+            imported_files.FILES.load_batches(self.id_map, self.batches("file"))
+            self.files = imported_files.marks_of_files(self.id_map)
         self.refused = tombstone_check.check_archive(self.survey.batches, self.persona, archive_tombstones)
         for sessions in self.batches("session"):
             self.load_sessions(sessions)
@@ -218,8 +218,8 @@ class Loader:
             pass
         for part in write.other_parts():
             if self.is_its_own or part not in imported_files.PARTS:  # drafts and chunks belong to the other persona
-                self.result.added[part.kind] += part.load_batches(self.known, self.batches(part.kind))
-        self.progress(self.survey.size - self.read)  # lines that are read only once
+                self.result.added[part.kind] += part.load_batches(self.id_map, self.batches(part.kind))
+        self.progress(self.survey.size - self.bytes_read)  # lines that are read only once
 
     def finish(self) -> None:
         """Store the counts on the run; a run that added nothing is deleted. A run passed in is left to its caller."""
@@ -228,8 +228,8 @@ class Loader:
             ImportRun.objects.filter(pk=self.run.pk).update(counts=dict(self.result.added))
         elif self.is_its_own:
             ImportRun.objects.filter(pk=self.run.pk).delete()
-        for what, count in sorted(self.result.refused.items()):
-            self.report(f"left out because forgotten here: {count} {what}")
+        for kind, count in sorted(self.result.refused.items()):
+            self.report(f"left out because forgotten here: {count} {kind}")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -243,7 +243,7 @@ class Loader:
         """The records of a type, with progress; `survey.batches` reads them again without progress."""
 
         def on_read(size: int) -> None:
-            self.read += size
+            self.bytes_read += size
             self.progress(size)
 
         return self.survey.batches(kind, on_read)
@@ -256,18 +256,18 @@ class Loader:
             self.rejected.add(number)
             self.result.rejected += 1
 
-    def new(self, model: type[Any], batch: Sequence[Numbered[Any]]) -> list[Numbered[Any]]:
+    def select_new(self, model: type[Any], batch: Sequence[Numbered[Any]]) -> list[Numbered[Any]]:
         """The records whose id the persona does not have yet, without duplicates."""
-        rows_here = self.rows(model, [numbered.record.id for numbered in batch])
+        existing_rows = self.rows(model, [numbered.record.id for numbered in batch])
         first: dict[str, Numbered[Any]] = {}
         for numbered in batch:
-            if numbered.record.id not in rows_here:
+            if numbered.record.id not in existing_rows:
                 first.setdefault(numbered.record.id, numbered)
         return list(first.values())
 
     def rows(self, model: type[Any], ids: Collection[str | None]) -> dict[str, int]:
         """Keys of the persona's rows by external id, or by the uuid of rows without one."""
-        return {name: key for name, key in self.known.rows(model, ids).items() if name}
+        return {name: key for name, key in self.id_map.rows(model, ids).items() if name}
 
     def mark(self, file: str | None) -> UUID:
         """The uuid of the file's import if the record names one, else of this import."""
@@ -286,7 +286,7 @@ class Loader:
                 )
             return {}
         part = auxiliary_records.TOMBSTONES
-        self.result.added["tombstones"] += part.load_batches(self.known, self.batches(part.kind))
+        self.result.added["tombstones"] += part.load_batches(self.id_map, self.batches(part.kind))
         if strange := self.persona.tombstones.exclude(key_id=tombstones.key_id()).count():
             self.report(
                 f"forgotten elsewhere: {strange} tombstones refuse nothing here, for they were made with the key of "
@@ -303,13 +303,13 @@ class Loader:
         """Load sessions. An open session becomes closing if its channel has an open one already, and one that was being
         consolidated becomes closing again: its lease belonged to another installation."""
         with self.writing():
-            fresh = self.new(Session, batch)
+            fresh = self.select_new(Session, batch)
             new = [numbered.record for numbered in fresh if numbered.record.id not in self.refused.sessions]
             open_channels = set(self.persona.sessions.open().values_list("channel", flat=True))
-            rows = tables.SESSION.read(self.known, new)
+            rows = tables.SESSION.read(self.id_map, new)
             for session, row in zip(new, rows, strict=True):
-                is_taken = row["status"] == Session.Status.OPEN and row["channel"] in open_channels
-                if is_taken or row["status"] == Session.Status.CONSOLIDATING:
+                is_channel_open = row["status"] == Session.Status.OPEN and row["channel"] in open_channels
+                if is_channel_open or row["status"] == Session.Status.CONSOLIDATING:
                     row["status"] = Session.Status.CLOSING
                 if row["status"] == Session.Status.OPEN:
                     open_channels.add(row["channel"])
@@ -324,11 +324,11 @@ class Loader:
 
     def load_messages(self, batch: Sequence[Numbered[Any]]) -> None:
         with self.writing():
-            fresh = self.new(Message, batch)
+            fresh = self.select_new(Message, batch)
             accepted = [numbered for numbered in fresh if numbered.record.id not in self.refused.messages]
             tombstone_check.note_messages(self.persona, [numbered.record for numbered in accepted], self.refused)
             new = [numbered for numbered in accepted if numbered.record.id not in self.refused.messages]
-            rows = tables.MESSAGE.read(self.known, [numbered.record for numbered in new])
+            rows = tables.MESSAGE.read(self.id_map, [numbered.record for numbered in new])
             for numbered, row in zip(new, rows, strict=True):
                 if row["session_id"] is None:
                     self.reject(numbered.number, f"there is no session {numbered.record.session!r}")
@@ -352,7 +352,7 @@ class Loader:
             search.store(messages)
             flagged = [(message, record.flagged) for message, (record, _) in zip(messages, sound, strict=True)]
             flagged = [(message, flag) for message, flag in flagged if flag]
-            flags = tables.FLAG.read(self.known, [flag for _, flag in flagged])
+            flags = tables.FLAG.read(self.id_map, [flag for _, flag in flagged])
             for (message, _), row in zip(flagged, flags, strict=True):
                 if row["by_detector"] is None:  # older archives lack the field: the rules decide
                     row["by_detector"] = row["raised_by_id"] is None and speaks_by_rule(message.content)
@@ -366,8 +366,8 @@ class Loader:
         """The keys of turns, by turn and message. Turns that do not exist yet are stored with their first message. A
         turn has one reply: further messages of the persona get no turn."""
         ids = {message.turn for message in messages}
-        new = [numbered.record for numbered in self.new(Turn, self.survey.numbered_by_id("turn", ids))]
-        rows = [row for row in tables.TURN.read(self.known, new) if row["session_id"] is not None]
+        new = [numbered.record for numbered in self.select_new(Turn, self.survey.numbered_by_id("turn", ids))]
+        rows = [row for row in tables.TURN.read(self.id_map, new) if row["session_id"] is not None]
         bulk.insert([bulk.row(Turn, persona_id=self.persona.pk, **row) for row in rows])
         turns = self.rows(Turn, ids)
         replies = Message.objects.filter(turn__in=turns.values(), role=Message.Role.PERSONA)
@@ -387,9 +387,12 @@ class Loader:
         part: list[Numbered[Any]] = []
         for numbered in batch:
             part.append(numbered)
-            if numbered is batch[-1] or sum(other.record.embedding is None for other in part) >= EMBEDDED_AT_ONCE:
-                fresh = self.new(ConceptNode, part)
-                accepted = [other for other in fresh if other.record.id not in self.refused.nodes]
+            if (
+                numbered is batch[-1]
+                or sum(part_node.record.embedding is None for part_node in part) >= EMBEDDED_AT_ONCE
+            ):
+                fresh = self.select_new(ConceptNode, part)
+                accepted = [part_node for part_node in fresh if part_node.record.id not in self.refused.nodes]
                 sound, added = self.add_nodes(accepted) if accepted else (0, 0)
                 self.result.added["nodes"] += added
                 self.result.refused["nodes"] += len(fresh) - len(accepted) + sound - added
@@ -402,10 +405,10 @@ class Loader:
         embeddings = self.vectors_of(new)  # outside the transaction: embedding takes seconds
         with self.writing():
             expect(model)
-            fresh = [numbered for numbered in self.new(ConceptNode, new) if numbered.record.id in embeddings]
-            rows = tables.NODE.read(self.known, [numbered.record for numbered in fresh])
+            fresh = [numbered for numbered in self.select_new(ConceptNode, new) if numbered.record.id in embeddings]
+            rows = tables.NODE.read(self.id_map, [numbered.record for numbered in fresh])
             cited_ids = {name for numbered in fresh for name in tombstone_check.cited_message_ids(numbered.record)}
-            contents = self.known.contents(cited_ids - self.refused.messages)
+            contents = self.id_map.contents(cited_ids - self.refused.messages)
             sound = []
             for numbered, row in zip(fresh, rows, strict=True):
                 if fault := next(self.faults_of(numbered.record, row["session_id"], contents), None):
@@ -481,31 +484,33 @@ class Loader:
         without a child."""
         with self.writing():
             rows = self.rows(
-                ConceptNode, {key for numbered in batch for key in (numbered.record.id, *links(numbered.record))}
+                ConceptNode, {key for numbered in batch for key in (numbered.record.id, *linked_ids(numbered.record))}
             )
             present = [
                 numbered for numbered in batch if numbered.record.id in rows
             ]  # the others were rejected or refused
             node_threads: list[tuple[int, int | None]] = []
-            for some in in_batches([rows[numbered.record.id] for numbered in present]):
-                node_threads += Filling.objects.filter(parent__in=some).values_list("parent_id", "child_id")
+            for keys in in_batches([rows[numbered.record.id] for numbered in present]):
+                node_threads += Filling.objects.filter(parent__in=keys).values_list("parent_id", "child_id")
             edges, orphans = set(node_threads), Counter(parent for parent, child in node_threads if child is None)
             new: list[Filling] = []
             for numbered in present:
                 node, key = numbered.record, rows[numbered.record.id]
-                others = (
-                    other for other in links(node) if other == node.id or other not in {*rows, *self.refused.nodes}
+                missing_ids = (
+                    linked_id
+                    for linked_id in linked_ids(node)
+                    if linked_id == node.id or linked_id not in {*rows, *self.refused.nodes}
                 )
-                if (missing := next(others, None)) is not None:
+                if (missing := next(missing_ids, None)) is not None:
                     self.reject(numbered.number, f"there is no node {missing!r} for it to refer to")
                 for child in dict.fromkeys(rows[child] for child in node.filling or () if child in rows):
                     if child != key and (key, child) not in edges:
                         new.append(Filling(parent_id=key, child_id=child))
                 forgotten = node.orphaned + len(self.refused.nodes.intersection(node.filling or ()))
                 new += [Filling(parent_id=key, child=None, orphaned=True) for _ in range(orphans[key], forgotten)]
-                for link, other in (("superseded_by", node.superseded_by), ("resolved_by", node.resolved_by)):
-                    if other and other in rows and other != node.id:
-                        ConceptNode.objects.filter(pk=key, **{link: None}).update(**{f"{link}_id": rows[other]})
+                for link, linked_id in (("superseded_by", node.superseded_by), ("resolved_by", node.resolved_by)):
+                    if linked_id and linked_id in rows and linked_id != node.id:
+                        ConceptNode.objects.filter(pk=key, **{link: None}).update(**{f"{link}_id": rows[linked_id]})
             bulk.insert(new)
 
     # --- entities ---------------------------------------------------------------------------------------------------
@@ -521,7 +526,7 @@ class Loader:
             ]
             for record in accepted:
                 entity = self.new_entity(record, merged_into=rows.get(record.merged_into or ""))
-                self.add_aliases(entity, tombstone_check.names_left(self.persona, record.aliases, self.refused))
+                self.add_aliases(entity, tombstone_check.remaining_names(self.persona, record.aliases, self.refused))
         return bool(accepted)
 
     def load_entity(self, number: int, record: EntityRecord) -> None:
@@ -534,10 +539,10 @@ class Loader:
         rows = self.rows(ConceptNode, record.nodes)
         if missing := [node for node in record.nodes if node not in rows and node not in self.refused.nodes]:
             self.reject(number, f"there is no node {missing[0]!r} for it to be mentioned in")
-        names = tombstone_check.names_left(self.persona, [record.name, *record.aliases], self.refused)
+        names = tombstone_check.remaining_names(self.persona, [record.name, *record.aliases], self.refused)
         nodes: list[ConceptNode] = []
-        for some in in_batches(sorted(rows.values())):
-            nodes += ConceptNode.objects.filter(pk__in=some, versions=None).order_by("pk")  # nobody corrected them
+        for keys in in_batches(sorted(rows.values())):
+            nodes += ConceptNode.objects.filter(pk__in=keys, versions=None).order_by("pk")  # nobody corrected them
         if key is not None:
             nodes = self.unlinked(nodes, names)
             if not nodes:
@@ -563,7 +568,7 @@ class Loader:
     def new_entity(self, record: EntityRecord, merged_into: int | None = None) -> Entity:
         """Store an entity. A generated description may rest on nodes that are left out, and is dropped then; a person's
         description is kept."""
-        [row] = tables.ENTITY.read(self.known, [record])
+        [row] = tables.ENTITY.read(self.id_map, [record])
         is_by_person = record.described_by == Entity.DescribedBy.PERSON
         if not is_by_person and not self.refused.nodes.isdisjoint(record.nodes):
             row |= {"description": "", "described_by": ""}
@@ -599,9 +604,9 @@ def _evidence(node: int, record: NodeRecord, contents: Contents) -> Iterator[vec
             start = quoted.place_in(content)
             spans[message, start, start + len(quoted.quote)] = quoted.quote
     message_ids = {quoted.message for quoted in record.evidence or ()}
-    for whole in record.messages:
-        message, content = contents.get(whole, (0, ""))
-        if whole not in message_ids and content:
+    for message_id in record.messages:
+        message, content = contents.get(message_id, (0, ""))
+        if message_id not in message_ids and content:
             spans[message, 0, len(content)] = content
     yield from ((node, message, quote, start, end) for (message, start, end), quote in spans.items())
 
@@ -610,8 +615,8 @@ def _count_messages(sessions: Collection[int]) -> None:
     """Update the message counts of sessions, and the time of the last message."""
     messages = Message.objects.filter(session=OuterRef("pk")).order_by().values("session")
     last = Subquery(messages.annotate(newest=Max("created_at")).values("newest"))
-    for some in in_batches(sessions):
-        Session.objects.filter(pk__in=some).update(
+    for keys in in_batches(sessions):
+        Session.objects.filter(pk__in=keys).update(
             message_count=Subquery(messages.annotate(count=Count("pk")).values("count")),
             token_count=Subquery(messages.annotate(sum=Sum("token_count")).values("sum")),
             last_message_at=Greatest("last_message_at", last),

@@ -41,23 +41,23 @@ from persona.models.persona import validate_timezone
 FORMAT = "echovessel-archive"
 VERSION = 1
 # No line that we write is longer; a file without line breaks must not fill the memory.
-LONGEST_LINE_BYTES = 16 * 1024 * 1024
+MAX_LINE_BYTES = 16 * 1024 * 1024
 # Lines per transaction; fewer if they are long.
 BATCH = 2_000
 BATCH_BYTES = 16 * 1024 * 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The start of a line whose type comes first, as in the lines we write.
-_BEGUN = re.compile(rb'\{ ?"type": ?"([a-z_]{1,40})"')
+_TYPE_AT_START = re.compile(rb'\{ ?"type": ?"([a-z_]{1,40})"')
 
 # The first bytes of other files that people mistake for archives.
-_MISTAKEN = {
+_OTHER_FILE_STARTS = {
     b"\x1f\x8b": "it is packed by gzip; unpack it first",
     b"PK\x03\x04": "it is a zip; unpack it first",
     b"\xff\xfe": "it is UTF-16; an archive is UTF-8",
     b"\xfe\xff": "it is UTF-16; an archive is UTF-8",
 }
 # Nothing that we write is nested as deeply; a deeper object may be an attack on the parser.
-DEEPEST = 32
+MAX_NESTING = 32
 
 # No database can search for a name with a NUL.
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
@@ -100,8 +100,8 @@ def check_storable(value: dict[str, Any]) -> dict[str, Any]:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise ValueError("it holds what cannot be stored") from error
-    if is_deeper(value, DEEPEST):
-        raise ValueError(f"it is nested more than {DEEPEST} deep")
+    if is_deeper(value, MAX_NESTING):
+        raise ValueError(f"it is nested more than {MAX_NESTING} deep")
     return value
 
 
@@ -124,12 +124,12 @@ def check_mood(value: dict[str, Any]) -> dict[str, Any]:
     try:
         state = MoodState.model_validate(value)
     except ValidationError as error:
-        raise ValueError(_faults(error)) from error
+        raise ValueError(_describe_errors(error)) from error
     at = {"updated_at": state.updated_at.isoformat()} if state.updated_at else {}
     return value | {"mood": state.mood, "energy": state.energy, **at} if value else value
 
 
-Things = Annotated[dict[str, Any], AfterValidator(check_storable)]
+JsonObject = Annotated[dict[str, Any], AfterValidator(check_storable)]
 
 
 class ArchiveError(Exception):
@@ -145,14 +145,14 @@ class BrokenLine(ArchiveError):
         self.reason = reason
 
 
-class Open(BaseModel):
+class ExtensibleModel(BaseModel):
     """An object that may have unknown fields: they are kept in `model_extra` and reported."""
 
     # Built when the first archive is read: building takes a twentieth of every process's start.
     model_config = ConfigDict(extra="allow", allow_inf_nan=False, defer_build=True)
 
 
-class Record(Open):
+class Record(ExtensibleModel):
     """The fields of all types. `place` is the record's place among the records of its type, because the lines of a file
     may be in another order."""
 
@@ -173,18 +173,18 @@ class HeaderRecord(Record):
 BlockText = Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)]
 
 
-class BlocksRecord(Open):
+class BlocksRecord(ExtensibleModel):
     persona: BlockText | None = None
     user: BlockText | None = None
     style: BlockText | None = None
 
-    def written(self) -> dict[str, str]:
+    def texts(self) -> dict[str, str]:
         """The texts that are set, by label."""
         texts = {"persona": self.persona, "user": self.user, "style": self.style}
         return {label: text for label, text in texts.items() if text is not None}
 
 
-class MoodState(Open):
+class MoodState(ExtensibleModel):
     mood: Annotated[str, StringConstraints(max_length=MAX_MOOD)] = ""
     energy: Annotated[int, Field(ge=0, le=10)] = 5
     last_user_signal: Annotated[str, StringConstraints(max_length=MAX_SIGNAL)] | None = None
@@ -202,8 +202,8 @@ class PersonaRecord(Record):
     picture: str | None = None
     greeting: Annotated[str, StringConstraints(max_length=20_000)] = ""
     blocks: BlocksRecord = BlocksRecord()
-    facts: Things | None = None
-    mood: Annotated[Things, AfterValidator(check_mood)] | None = None
+    facts: JsonObject | None = None
+    mood: Annotated[JsonObject, AfterValidator(check_mood)] | None = None
     uuid: UUID | None = None
     created_at: Moment | None = None
     care_until: Moment | None = None
@@ -243,10 +243,10 @@ class TurnRecord(Record):
     started_at: Moment | None = None
     first_token_at: Moment | None = None
     finished_at: Moment | None = None
-    usage: Things | None = None
+    usage: JsonObject | None = None
 
 
-class FlagRecord(Open):
+class FlagRecord(ExtensibleModel):
     """The crisis flag of a message, which somebody with permission should read soon."""
 
     raised_at: Moment
@@ -293,7 +293,7 @@ LessonScope = Literal["", "always", "topic", "feeling", "person", "name"]
 LessonCondition = Annotated[str, StringConstraints(max_length=MAX_CONDITION)]
 
 
-class EventTime(Open):
+class EventTime(ExtensibleModel):
     """Days from `start` to `end`; without an end, only the first day."""
 
     start: Day
@@ -306,7 +306,7 @@ class EventTime(Open):
         return self
 
 
-class EvidenceRecord(Open):
+class EvidenceRecord(ExtensibleModel):
     """A quote of a message; `start` is set if it is not the quote's first occurrence."""
 
     message: Id
@@ -429,7 +429,7 @@ class EntityRecord(Record):
     created_at: Moment | None = None
 
 
-class BeforeRecord(Open):
+class BeforeRecord(ExtensibleModel):
     """The decision before a merge: to keep the two apart."""
 
     by: By = None
@@ -437,7 +437,7 @@ class BeforeRecord(Open):
     confirmed: list[Id] = []
 
 
-class MergeRecord(Open):
+class MergeRecord(ExtensibleModel):
     """The data to undo a merge; `memory.archive.merges` explains each field."""
 
     at: Moment | None = None
@@ -461,7 +461,7 @@ class MergeRecord(Open):
     before: BeforeRecord | None = None
 
 
-class SnapshotRecord(Open):
+class SnapshotRecord(ExtensibleModel):
     """The data to undo a decision about two entities."""
 
     confirmed: list[Id] = []
@@ -545,7 +545,7 @@ class SlowCycleRunRecord(Record):
     outcome: Literal["done", "failed"]
     failure: Wordless = ""
     given: dict[str, list[Id]] = {}
-    made: list[Annotated[Things, AfterValidator(check_kind)]] = []
+    made: list[Annotated[JsonObject, AfterValidator(check_kind)]] = []
     through: Id | None = None
     tokens_in: Count = 0
     tokens_out: Count = 0
@@ -558,7 +558,7 @@ class ReceiptRecord(Record):
 
     id: Id
     targets: list[tuple[Wordless, Wordless]] = []
-    choice: Things = {}
+    choice: JsonObject = {}
     counts: dict[Wordless, Count] = {}
     erased: dict[Wordless, list[Uuid]] = {}
     prints: list[Wordless] = []
@@ -578,8 +578,8 @@ class FileRecord(Record):
     file_digest: Digest | Literal[""] = ""
     status: Literal["remembering", "drafting", "done", "cancelled", "refused", "failed"] = "done"
     failure: Wordless = ""
-    found: Things = {}
-    choices: Things = {}
+    found: JsonObject = {}
+    choices: JsonObject = {}
     counts: dict[Annotated[str, StringConstraints(max_length=40)], Annotated[int, Field(ge=0, le=10**9)]] = {}
     gone_through: Annotated[int, Field(ge=0, le=10**9)] = 0
     created_at: Moment
@@ -598,7 +598,7 @@ class PieceRecord(Record):
     session: Id | None = None
 
 
-class QuotedRecord(Open):
+class QuotedRecord(ExtensibleModel):
     """A quote that a draft rests on, from a message or a place in a file."""
 
     quote: Annotated[str, StringConstraints(min_length=1)]
@@ -668,7 +668,7 @@ class RawLine:
     @cached_property
     def type(self) -> str:
         """The record type; empty if it is not a line of an archive."""
-        if start := _BEGUN.match(self.content):
+        if start := _TYPE_AT_START.match(self.content):
             return start[1].decode()
         try:
             return str(self.data["type"])
@@ -693,7 +693,7 @@ class RawLine:
         def refuse_constant(name: str) -> float:
             raise ValueError(f"{name} is no number")
 
-        if len(self.content) > LONGEST_LINE_BYTES:
+        if len(self.content) > MAX_LINE_BYTES:
             raise BrokenLine(self.number, "the line is longer than 16 MB")
         try:
             data = json.loads(self.storable.decode(), object_pairs_hook=parse_object, parse_constant=refuse_constant)
@@ -757,29 +757,29 @@ class LineOffsets:
         keys = (np.asarray(self.numbers), np.asarray(self.moments), np.asarray(self.places))
         return [int(place) for place in np.lexsort(keys)]
 
-    def at_once(self) -> Iterator[list[int]]:
+    def batches(self) -> Iterator[list[int]]:
         """The indices in order, in batches that are stored in one transaction."""
-        some: list[int] = []
+        batch: list[int] = []
         size = 0
         for place in self.in_order():
-            some.append(place)
+            batch.append(place)
             size += self.sizes[place]
-            if len(some) >= BATCH or size >= BATCH_BYTES:
-                yield some
-                some, size = [], 0
-        if some:
-            yield some
+            if len(batch) >= BATCH or size >= BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
 
 
 def raw_lines(file: BinaryIO) -> Iterator[RawLine]:
     """The lines of a file from its start, without empty ones, up to the first that is too long."""
     file.seek(0)
     number = at = 0
-    while text := file.readline(LONGEST_LINE_BYTES + 1):
+    while text := file.readline(MAX_LINE_BYTES + 1):
         number += 1
         if text.strip():
             yield RawLine(number, len(text), text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text, at)
-        if len(text) > LONGEST_LINE_BYTES:
+        if len(text) > MAX_LINE_BYTES:
             return
         at += len(text)
 
@@ -788,26 +788,26 @@ def line_at(file: BinaryIO, at: int, number: int) -> RawLine:
     """The line that `raw_lines` read at this offset."""
     if file.tell() != at:
         file.seek(at)
-    content = file.readline(LONGEST_LINE_BYTES + 1)
+    content = file.readline(MAX_LINE_BYTES + 1)
     return RawLine(number, len(content), content, at)
 
 
-def record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record | None:
+def parse_record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record | None:
     """The line as a record; None if its type is not in `types`. Raises BrokenLine.
 
     A line with its type first is parsed once; only if that fails it is parsed again, for the reason.
     """
-    if (expected := types.get(line.type)) is not None and line.size <= LONGEST_LINE_BYTES:
+    if (expected := types.get(line.type)) is not None and line.size <= MAX_LINE_BYTES:
         try:
             record = expected.model_validate_json(line.storable)
         except ValidationError:
-            return _parse_again(line, types)
+            return _parse_with_reason(line, types)
         if record.type == line.type:
             return record
-    return _parse_again(line, types)
+    return _parse_with_reason(line, types)
 
 
-def _parse_again(line: RawLine, types: Mapping[str, type[Record]]) -> Record | None:
+def _parse_with_reason(line: RawLine, types: Mapping[str, type[Record]]) -> Record | None:
     """Parse through a dict, for the reason of a failure; a null field counts as missing."""
     kind = line.data["type"]
     if kind not in types:
@@ -815,20 +815,20 @@ def _parse_again(line: RawLine, types: Mapping[str, type[Record]]) -> Record | N
     try:
         return types[kind].model_validate({name: value for name, value in line.data.items() if value is not None})
     except ValidationError as error:
-        raise BrokenLine(line.number, _faults(error)) from error
+        raise BrokenLine(line.number, _describe_errors(error)) from error
 
 
 def check_record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> tuple[Record | None, list[str]]:
     """The record of a line that is read for the first time, and its unknown fields. Counting finds duplicate fields:
     only if the counts differ is the line parsed strictly."""
-    checked = record(line, types)
+    checked = parse_record(line, types)
     unknown: list[str] = []
     if checked is not None and _count_fields(checked, "", unknown) != line.content.count(b'":'):
         line.data  # noqa: B018  # raises BrokenLine
     return checked, unknown
 
 
-def _count_fields(json_object: Open, within: str, unknown: list[str]) -> int:
+def _count_fields(json_object: ExtensibleModel, within: str, unknown: list[str]) -> int:
     """The number of fields in the object and its nested objects; unknown ones are added to `unknown`."""
     count = len(json_object.model_fields_set)
     if json_object.model_extra:
@@ -841,18 +841,18 @@ def _count_fields(json_object: Open, within: str, unknown: list[str]) -> int:
 
 
 @cache
-def nested_fields(kind: type[Open]) -> tuple[str, ...]:
+def nested_fields(kind: type[ExtensibleModel]) -> tuple[str, ...]:
     """The fields that hold objects of our types."""
 
     def holds_objects(annotation: Any) -> bool:
-        if isinstance(annotation, type) and issubclass(annotation, Open):
+        if isinstance(annotation, type) and issubclass(annotation, ExtensibleModel):
             return True
         return any(map(holds_objects, get_args(annotation)))
 
     return tuple(name for name, field in kind.model_fields.items() if holds_objects(field.annotation))
 
 
-def read(
+def read_records(
     file: BinaryIO, places: LineOffsets, indexes: Sequence[int], progress: Callable[[int], None] = lambda size: None
 ) -> list[Numbered[Any]]:
     """The records at these indices of `places`, which are known to be valid. They are read in the order of the file, so
@@ -861,36 +861,38 @@ def read(
     for index in sorted(indexes, key=places.at.__getitem__):
         raw_line = line_at(file, places.at[index], places.numbers[index])
         progress(raw_line.size)
-        parsed = record(raw_line, {places.kind: places.type})
+        parsed = parse_record(raw_line, {places.kind: places.type})
         assert parsed is not None
         records_by_index[index] = Numbered(raw_line.number, parsed)
     return [records_by_index[index] for index in indexes]
 
 
-def header(file: BinaryIO) -> HeaderRecord:
+def read_header(file: BinaryIO) -> HeaderRecord:
     """The first line. Raises ArchiveError if it is no header, or has another format or version."""
     first = next(raw_lines(file), None)
     if first is None:
         raise ArchiveError("the file is empty")
     try:
-        begins = first.data["type"] == "header" and first.data.get("format") == FORMAT
+        is_header = first.data["type"] == "header" and first.data.get("format") == FORMAT
     except BrokenLine:
-        begins = False
-    if not begins:
-        what = next((what for begun, what in _MISTAKEN.items() if first.content.startswith(begun)), "")
+        is_header = False
+    if not is_header:
+        hint = next(
+            (hint for file_start, hint in _OTHER_FILE_STARTS.items() if first.content.startswith(file_start)), ""
+        )
         raise ArchiveError(
-            f"line {first.number}: this is no archive: {what or f'it must be a header with the format {FORMAT!r}'}"
+            f"line {first.number}: this is no archive: {hint or f'it must be a header with the format {FORMAT!r}'}"
         )
     if (version := first.data.get("version")) != VERSION:
         raise ArchiveError(
             f"line {first.number}: the archive has version {version!r}; this program reads version {VERSION}"
         )
-    first_record = record(first)
+    first_record = parse_record(first)
     assert isinstance(first_record, HeaderRecord)
     return first_record
 
 
-def _faults(error: ValidationError) -> str:
+def _describe_errors(error: ValidationError) -> str:
     """The validation errors in one sentence, without the values."""
     faults = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'line'}: {fault['msg']}" for fault in faults)

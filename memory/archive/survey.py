@@ -42,7 +42,7 @@ Progress = Callable[[int], None]
 Report = Callable[[str], None]
 
 # The record types whose ids these fields hold.
-_REFERS: Mapping[str, Mapping[str, str]] = {
+_REFERENCE_FIELDS: Mapping[str, Mapping[str, str]] = {
     "turn": {"session": "session"},
     "message": {"session": "session", "turn": "turn"},
     "node": {
@@ -99,8 +99,8 @@ class Survey:
     def batches(self, kind: str, progress: Progress = lambda size: None) -> Iterator[list[Numbered[Any]]]:
         """The valid lines of this type in order, in batches."""
         places = self.places.get(kind)
-        for some in places.at_once() if places else ():
-            yield schema.read(self.file, places, some, progress)  # type: ignore[arg-type]
+        for indexes in places.batches() if places else ():
+            yield schema.read_records(self.file, places, indexes, progress)  # type: ignore[arg-type]
 
     def numbered_by_id(self, kind: str, ids: Iterable[str | None]) -> list[Numbered[Any]]:
         """The lines of this type with these ids, in the order of the file."""
@@ -110,7 +110,7 @@ class Survey:
             return []
         names = np.asarray(places.names)
         hashes = np.fromiter(map(hash, wanted_ids), np.int64, len(wanted_ids))
-        records = schema.read(self.file, places, np.flatnonzero(np.isin(names, hashes)).tolist())
+        records = schema.read_records(self.file, places, np.flatnonzero(np.isin(names, hashes)).tolist())
         return [numbered for numbered in records if numbered.record.id in wanted_ids]
 
     def check_line(self, line: RawLine) -> None:
@@ -129,7 +129,7 @@ class Survey:
                 raise BrokenLine(line.number, "a second header")
             self.has_header = True
         elif isinstance(record, NodeRecord):
-            if record.id in links(record):
+            if record.id in linked_ids(record):
                 raise BrokenLine(line.number, "it refers to itself")
             if has_our_vector(self.header, record):
                 try:
@@ -143,19 +143,19 @@ class Survey:
         self.note(line, record)
 
     def note(self, line: RawLine, record: Record) -> None:
-        is_linked = isinstance(record, NodeRecord) and bool(links(record) or record.orphaned)
+        is_linked = isinstance(record, NodeRecord) and bool(linked_ids(record) or record.orphaned)
         for name in (record.type, LINKED) if is_linked else (record.type,):
             self.places.setdefault(name, LineOffsets(record.type, type(record))).note(line, record)
         if isinstance(record, NodeRecord | DraftRecord):
             self.quotes += ((line.number, message, quote) for message, quote in _quotes(record))
         if isinstance(record, EntityRecord) and record.merged_into:
             self.merged[hash(record.id)] = hash(record.merged_into), line.number
-        for kind, reference in _refers(record):
+        for kind, reference in _references_of(record):
             self.to.append(_KINDS.index(kind))
             self.keys.append(hash(reference))
             self.by.append(line.number)
 
-    def leave_out(self, reasons: Mapping[int, str]) -> None:
+    def reject_lines(self, reasons: Mapping[int, str]) -> None:
         """Reject the lines with these numbers. Raises BrokenLine for the first of them, unless bad lines are
         skipped."""
         for number, reason in sorted(reasons.items()):
@@ -179,29 +179,29 @@ class Survey:
             values = getattr(self, name)
             setattr(self, name, array(values.typecode, (values[place] for place in keep)))
 
-    def drop_twins(self) -> None:
+    def drop_duplicates(self) -> None:
         """Keep one of several equal records with the same id; reject a different record with the same id."""
-        twins: set[int] = set()
-        wrong: dict[int, str] = {}
+        duplicates: set[int] = set()
+        conflicts: dict[int, str] = {}
         for kind in self.types.keys() & self.places.keys():
             places = self.places[kind]
             _, group, sizes = np.unique(np.asarray(places.names), return_inverse=True, return_counts=True)
             several = np.flatnonzero(sizes[group] > 1) if len(group) else ()
             first: dict[str, Numbered[Any]] = {}
-            for numbered in schema.read(self.file, places, [int(place) for place in several]):
-                if numbered is (other := first.setdefault(numbered.record.id, numbered)):
+            for numbered in schema.read_records(self.file, places, [int(place) for place in several]):
+                if numbered is (first_numbered := first.setdefault(numbered.record.id, numbered)):
                     continue
-                if numbered.record.model_copy(update={"place": other.record.place}) == other.record:
-                    twins.add(numbered.number)
+                if numbered.record.model_copy(update={"place": first_numbered.record.place}) == first_numbered.record:
+                    duplicates.add(numbered.number)
                 else:
-                    wrong[numbered.number] = (
-                        f"another {kind} has the id {numbered.record.id!r}, too: line {other.number}"
+                    conflicts[numbered.number] = (
+                        f"another {kind} has the id {numbered.record.id!r}, too: line {first_numbered.number}"
                     )
-        if twins:
-            self.report(f"duplicates, imported once: {len(twins)} lines")
-            self.drop(twins)
-        if wrong:
-            self.leave_out(wrong)
+        if duplicates:
+            self.report(f"duplicates, imported once: {len(duplicates)} lines")
+            self.drop(duplicates)
+        if conflicts:
+            self.reject_lines(conflicts)
 
     def misquotes(self, id_map: IdMap | None) -> Iterator[tuple[int, str]]:
         """The numbers of lines with a quote that does not occur in its message, with the reason."""
@@ -211,8 +211,8 @@ class Survey:
             contents = {
                 numbered.record.id: numbered.record.content for numbered in self.numbered_by_id("message", message_ids)
             }
-            if id_map is not None and (others := message_ids - contents.keys()):
-                contents |= {message_id: content for message_id, (_, content) in id_map.contents(others).items()}
+            if id_map is not None and (other_ids := message_ids - contents.keys()):
+                contents |= {message_id: content for message_id, (_, content) in id_map.contents(other_ids).items()}
             for number, message, quote in quotes:
                 if quote not in contents.get(message, ""):
                     yield number, f"the quote does not occur in message {message!r}"
@@ -221,7 +221,7 @@ class Survey:
 def survey_archive(file: BinaryIO, skip_bad: bool, progress: Progress, report: Report) -> Survey:
     """Check every line by itself. Raises ArchiveError, or BrokenLine unless bad lines are skipped."""
     types = {**schema.TYPES, **{part.kind: part.record for part in parts.parts_of_apps()}}
-    survey = Survey(file, schema.header(file), skip_bad, report, types)
+    survey = Survey(file, schema.read_header(file), skip_bad, report, types)
     for line in schema.raw_lines(file):
         progress(line.size)
         survey.size += line.size
@@ -244,14 +244,14 @@ def has_our_vector(header: HeaderRecord, node: NodeRecord) -> bool:
     )
 
 
-def links(node: NodeRecord) -> list[str]:
+def linked_ids(node: NodeRecord) -> list[str]:
     """The ids of the memories that the node refers to."""
     return [*(node.filling or ()), *(other for other in (node.superseded_by, node.resolved_by) if other)]
 
 
 # --- references -------------------------------------------------------------------------------------------------------
-def _refers(record: Record) -> Iterator[tuple[str, str]]:
-    for name, kind in _REFERS.get(record.type, {}).items():
+def _references_of(record: Record) -> Iterator[tuple[str, str]]:
+    for name, kind in _REFERENCE_FIELDS.get(record.type, {}).items():
         names = getattr(record, name)
         for value in names if isinstance(names, list) else (names,):
             if value is not None:
@@ -267,20 +267,20 @@ def _quotes(record: NodeRecord | DraftRecord) -> list[tuple[str, str]]:
 
 
 def drop_unusable(survey: Survey, id_map: IdMap | None) -> None:
-    """Reject records that are unusable because of other lines, and all that refer to them; `known` is the persona who
-    has some of them already. Raises BrokenLine unless bad lines are skipped."""
-    survey.drop_twins()
+    """Reject records that are unusable because of other lines, and all that refer to them; `id_map` finds those that
+    the persona has already. Raises BrokenLine unless bad lines are skipped."""
+    survey.drop_duplicates()
     # Hashes of ids that exist here, but not in the file.
-    hashes_here: dict[str, set[int]] = defaultdict(set)
-    missing = _missing(survey, hashes_here)
+    existing_hashes: dict[str, set[int]] = defaultdict(set)
+    missing = _lines_with_missing_references(survey, existing_hashes)
     if id_map is not None and missing:
         missing_ids: dict[str, set[str]] = defaultdict(set)
         for numbered in _read_lines(survey, missing):
-            for kind, name in _refers(numbered.record):
+            for kind, name in _references_of(numbered.record):
                 missing_ids[kind].add(name)
         for kind, ids in missing_ids.items():
-            hashes_here[kind] = {hash(name) for name in id_map.rows(_MODELS[kind], ids)}
-    _settle_references(survey, hashes_here)
+            existing_hashes[kind] = {hash(name) for name in id_map.rows(_MODELS[kind], ids)}
+    _reject_missing_references(survey, existing_hashes)
     # Merges must not form a circle.
     circles: dict[int, str] = {}
     for start, (_, number) in survey.merged.items():
@@ -290,41 +290,43 @@ def drop_unusable(survey: Survey, id_map: IdMap | None) -> None:
         if at in survey.merged:
             circles[number] = "its merges form a circle"
     if circles:
-        survey.leave_out(circles)
-    while wrong := dict(survey.misquotes(id_map)):
-        survey.leave_out(wrong)
-        _settle_references(survey, hashes_here)
+        survey.reject_lines(circles)
+    while misquotes := dict(survey.misquotes(id_map)):
+        survey.reject_lines(misquotes)
+        _reject_missing_references(survey, existing_hashes)
 
 
-def _settle_references(survey: Survey, hashes_here: Mapping[str, set[int]]) -> None:
-    while missing := _missing(survey, hashes_here):
-        there = {kind: _names(survey, kind, hashes_here) for kind in _KINDS}
+def _reject_missing_references(survey: Survey, existing_hashes: Mapping[str, set[int]]) -> None:
+    while missing := _lines_with_missing_references(survey, existing_hashes):
+        present_hashes = {kind: _id_hashes(survey, kind, existing_hashes) for kind in _KINDS}
         numbered_records = _read_lines(survey, missing if survey.skip_bad else {min(missing)})
         reasons: dict[int, str] = {}
         for numbered in numbered_records:
-            kind, name = next((kind, name) for kind, name in _refers(numbered.record) if hash(name) not in there[kind])
+            kind, name = next(
+                (kind, name) for kind, name in _references_of(numbered.record) if hash(name) not in present_hashes[kind]
+            )
             reasons[numbered.number] = f"there is no {kind} {name!r}"
-        survey.leave_out(reasons)
+        survey.reject_lines(reasons)
 
 
-def _missing(survey: Survey, hashes_here: Mapping[str, set[int]]) -> set[int]:
+def _lines_with_missing_references(survey: Survey, existing_hashes: Mapping[str, set[int]]) -> set[int]:
     """The numbers of lines that refer to ids that are not there."""
     to, keys, by = np.asarray(survey.to), np.asarray(survey.keys), np.asarray(survey.by)
     missing_lines: set[int] = set()
     for place, kind in enumerate(_KINDS):
-        mine = to == place
-        there = np.isin(keys[mine], np.asarray(_names(survey, kind, hashes_here), np.int64))
-        missing_lines.update(by[mine][~there].tolist())
+        of_kind = to == place
+        is_present = np.isin(keys[of_kind], np.asarray(_id_hashes(survey, kind, existing_hashes), np.int64))
+        missing_lines.update(by[of_kind][~is_present].tolist())
     return missing_lines
 
 
-def _names(survey: Survey, kind: str, hashes_here: Mapping[str, set[int]]) -> list[int]:
+def _id_hashes(survey: Survey, kind: str, existing_hashes: Mapping[str, set[int]]) -> list[int]:
     places = survey.places.get(kind)
-    return [*(places.names if places else ()), *hashes_here.get(kind, ())]
+    return [*(places.names if places else ()), *existing_hashes.get(kind, ())]
 
 
 def _read_lines(survey: Survey, numbers: Collection[int]) -> Iterator[Numbered[Any]]:
     for kind in survey.types.keys() & survey.places.keys():
         places = survey.places[kind]
         indexes = np.flatnonzero(np.isin(np.asarray(places.numbers), list(numbers)))
-        yield from schema.read(survey.file, places, indexes.tolist())
+        yield from schema.read_records(survey.file, places, indexes.tolist())

@@ -15,9 +15,9 @@ from memory.archive.parts import (
     AS_IS,
     FILE,
     ID,
+    OBJECT,
     OWNER,
     TEXT,
-    THINGS,
     THROUGH,
     TIME,
     Codec,
@@ -76,8 +76,8 @@ PERSONA = Table(
         ),
         Field("uuid", each(str)),
         Field("created_at", TIME),
-        optional("facts", THINGS),
-        optional("mood", THINGS, "episodic_state"),
+        optional("facts", OBJECT),
+        optional("mood", OBJECT, "episodic_state"),
         optional("care_until", TIME),
         optional("colour"),
         # A greeting written by a model is not saved: it is generated again.
@@ -144,7 +144,7 @@ TURN = Table(
         optional("started_at", TIME),
         optional("first_token_at", TIME),
         optional("finished_at", TIME),
-        optional("usage", THINGS),
+        optional("usage", OBJECT),
     ),
 )
 

@@ -21,27 +21,27 @@ from persona.models import Persona
 class RefusedRecords:
     """The ids of records to leave out. `cut` are sessions that lose messages; they are loaded without their summary.
 
-    `beside` are the tombstones of the archive itself, by digest, with their times. Its records were saved after them,
-    because they were written anew or kept on purpose.
+    `archive_tombstones` are the tombstones of the archive itself, by digest, with their times. Its records were saved
+    after them, because they were written anew or kept on purpose.
     """
 
     sessions: set[str] = field(default_factory=set)
     messages: set[str] = field(default_factory=set)
     nodes: set[str] = field(default_factory=set)
     cut: set[str] = field(default_factory=set)
-    beside: Mapping[str, datetime] = field(default_factory=dict)
+    archive_tombstones: Mapping[str, datetime] = field(default_factory=dict)
 
     def among(self, persona: Persona, sources: Iterable[TombstoneSource]) -> set[TombstoneSource]:
         """Those of `sources` that were forgotten here."""
-        return tombstones.refused_among(persona, sources, beside=self.beside)
+        return tombstones.refused_among(persona, sources, archive_tombstones=self.archive_tombstones)
 
 
 ArchiveLines = Callable[[str], Iterable[list[Numbered[Any]]]]  # yields an archive's records of a type, in batches
 
 
-def check_archive(lines: ArchiveLines, persona: Persona, tombstones_beside: Mapping[str, datetime]) -> RefusedRecords:
+def check_archive(lines: ArchiveLines, persona: Persona, archive_tombstones: Mapping[str, datetime]) -> RefusedRecords:
     """The records that were forgotten here. If nothing was ever forgotten, nothing is read."""
-    refused = RefusedRecords(beside=tombstones_beside)
+    refused = RefusedRecords(archive_tombstones=archive_tombstones)
     if persona.tombstones.exists():
         surviving: set[str] = set()
         for sessions in lines("session"):
@@ -58,9 +58,9 @@ def check_archive(lines: ArchiveLines, persona: Persona, tombstones_beside: Mapp
             nodes = [numbered.record for numbered in batch]
             note_nodes(persona, nodes, refused)
             concluded |= {node.id: node for node in nodes if node.filling and node.id not in refused.nodes}
-        while gone := {key for key, node in concluded.items() if _rests_on_nothing(node, refused)}:
-            refused.nodes |= gone
-            concluded = {key: node for key, node in concluded.items() if key not in gone}
+        while refused_ids := {key for key, node in concluded.items() if _rests_on_nothing(node, refused)}:
+            refused.nodes |= refused_ids
+            concluded = {key: node for key, node in concluded.items() if key not in refused_ids}
     return refused
 
 
@@ -86,16 +86,18 @@ def note_nodes(
     refused: RefusedRecords,
     cited_texts: Mapping[str, str] | None = None,
 ) -> None:
-    """Mark nodes as refused that were forgotten, or that rest only on messages that are all refused. `cited` are the
-    contents of these messages, by id, as far as they exist here."""
+    """Mark nodes as refused that were forgotten, or that rest only on messages that are all refused. `cited_texts`
+    are the contents of these messages, by id, as far as they exist here."""
     if not persona.tombstones.exists():
         return
     contents = cited_texts or {}
     sources: dict[str, set[TombstoneSource]] = {}
     for node in nodes:
         quotes = (quoted.quote for quoted in node.evidence or () if quoted.message not in refused.messages)
-        whole = (contents[key] for key in cited_message_ids(node) if key in contents)
-        texts = {TombstoneSource("text", text) for text in (tidy_description(node.description), *quotes, *whole)}
+        cited_contents = (contents[key] for key in cited_message_ids(node) if key in contents)
+        texts = {
+            TombstoneSource("text", text) for text in (tidy_description(node.description), *quotes, *cited_contents)
+        }
         sources[node.id] = texts | {of_external("node", node.id)}
     hits = refused.among(persona, chain.from_iterable(sources.values()))
     refused.nodes.update(
@@ -112,7 +114,7 @@ def is_refused(persona: Persona, entity: EntityRecord, refused: RefusedRecords) 
     return bool(refused.among(persona, [of_external("entity", entity.id), TombstoneSource("name", entity.name)]))
 
 
-def names_left(persona: Persona, names: Collection[str], refused: RefusedRecords) -> list[str]:
+def remaining_names(persona: Persona, names: Collection[str], refused: RefusedRecords) -> list[str]:
     """Those of `names` that were not forgotten here."""
     hits = refused.among(persona, [TombstoneSource("name", name) for name in names])
     return [name for name in names if TombstoneSource("name", name) not in hits]

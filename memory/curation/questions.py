@@ -56,10 +56,10 @@ def due(
         return None
     if not _any_open(persona.pk, now - _lifetime()):  # nearly always: every turn asks this
         return None
-    asked_here = {"hinted_at__gte": session.started_at}
+    hinted_in_session = {"hinted_at__gte": session.started_at}
     if (
-        Question.objects.filter(persona=persona, **asked_here).exists()
-        or MergeProposal.objects.of(persona).filter(**asked_here).exists()
+        Question.objects.filter(persona=persona, **hinted_in_session).exists()
+        or MergeProposal.objects.of(persona).filter(**hinted_in_session).exists()
     ):
         return None
     texts_words = {word for text in texts for word in tokenizer.tokenize(text) if not tokenizer.is_function_word(word)}

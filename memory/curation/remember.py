@@ -25,7 +25,7 @@ from memory.store.writing import Draft, Quote, emotion_tags, relational_tags, ti
 from persona.models import Persona
 
 Role, Status = Message.Role, ConceptNode.Status
-SAID = {"en": "{name}: “{words}”", "zh": "{name}：“{words}”"}
+DESCRIPTION_TEMPLATES = {"en": "{name}: “{words}”", "zh": "{name}：“{words}”"}
 MAX_MESSAGES_BACK = 10
 
 WORDS = {
@@ -108,15 +108,15 @@ def remember_requested(messages: Iterable[Message], now: datetime) -> list[Conce
     nodes: list[ConceptNode] = []
     for message in messages:
         request = _read_remember_request(message) if message.role == Role.USER else None
-        target = _line_before(message) if request and request.points_back else message
+        target = _message_before(message) if request and request.points_back else message
         if request is None or target is None:
             continue
         words = within = None
         if not request.points_back:
             # "Next time I panic, remember: call Ben" is remembered including its first half.
-            condition, begins = request.condition.text, request.subject_start
-            begins = message.content.find(condition, request.start) if condition else begins
-            words = Place(max(begins, request.start), request.subject_start + len(request.subject))
+            condition, start = request.condition.text, request.subject_start
+            start = message.content.find(condition, request.start) if condition else start
+            words = Place(max(start, request.start), request.subject_start + len(request.subject))
             within = Place(request.start, request.end)
         with suppress(NotRemembered):
             quote, _words = _quoted(target, words, within)
@@ -126,8 +126,8 @@ def remember_requested(messages: Iterable[Message], now: datetime) -> list[Conce
 
 def remembered_message_ids(messages: MessageQuerySet) -> list[RememberedMessage]:
     """The messages among `messages` that somebody asked to remember and that are remembered, each once."""
-    asked_for = {"node__source": ConceptNode.Source.PERSON, "node__kind": ConceptNode.Kind.EVENT}
-    rows = Evidence.objects.filter(message__in=messages, node__status=Status.ACTIVE, **asked_for)
+    by_person = {"node__source": ConceptNode.Source.PERSON, "node__kind": ConceptNode.Kind.EVENT}
+    rows = Evidence.objects.filter(message__in=messages, node__status=Status.ACTIVE, **by_person)
     remembered = {}
     for row in rows.select_related("message__persona__owner", "node").order_by("-node"):
         before, _sign, after = _describe(row.message, "\0").partition("\0")
@@ -144,10 +144,10 @@ def _read_remember_request(message: Message) -> Request | None:
     )
 
 
-def _line_before(message: Message) -> Message | None:
+def _message_before(message: Message) -> Message | None:
     """The user's last message before it in the session that is not such a request itself."""
-    theirs = Message.objects.filter(session=message.session_id, role=Role.USER, withheld=False).before(message)
-    newest_first = theirs.select_related("session", "persona__owner").order_by("-created_at", "-id")
+    owner_messages = Message.objects.filter(session=message.session_id, role=Role.USER, withheld=False).before(message)
+    newest_first = owner_messages.select_related("session", "persona__owner").order_by("-created_at", "-id")
     for earlier in newest_first[:MAX_MESSAGES_BACK]:
         request = _read_remember_request(earlier)
         if request is None or not request.points_back:
@@ -167,22 +167,22 @@ def _quoted(message: Message, words: Place | None, within: Place | None) -> tupl
     text = content[start : min(end, start + MAX_DESCRIPTION - len(_describe(message, "")))]
     if not text.strip():
         raise NotRemembered("empty")
-    whole = start + len(text) == end
+    is_uncut = start + len(text) == end
     first = within.start if within else start
-    last = within.end if within and whole else start + len(text)
+    last = within.end if within and is_uncut else start + len(text)
     return Quote(message, content[first:last], first, last), text
 
 
 def _describe(message: Message, words: str) -> str:
     persona = message.persona
     speaker = persona.user_display_name if message.role == Role.USER else persona.name
-    return SAID.get(persona.language, SAID["en"]).format(name=speaker, words=words)
+    return DESCRIPTION_TEMPLATES.get(persona.language, DESCRIPTION_TEMPLATES["en"]).format(name=speaker, words=words)
 
 
 def _requested_memories(quote: Quote) -> NodeQuerySet:
     """The memories of these words that were requested before, whatever their status now."""
-    asked_for = ConceptNode.objects.filter(source=ConceptNode.Source.PERSON, kind=ConceptNode.Kind.EVENT)
-    return _within(asked_for, quote, around=True).order_by("id")
+    requested = ConceptNode.objects.filter(source=ConceptNode.Source.PERSON, kind=ConceptNode.Kind.EVENT)
+    return _within(requested, quote, around=True).order_by("id")
 
 
 def _existing_memory(quote: Quote) -> ConceptNode | None:

@@ -47,9 +47,9 @@ class Statement:
     def is_repeated_by(self, reply: str) -> bool:
         """Whether a reply restates it: it contains it, or shares enough significant words with it, measured by the
         shorter of the two."""
-        theirs = telling_words(reply, self._names)
-        shared = len(self.telling & theirs)
-        is_much = shared * MIN_SHARE >= min(len(self.telling), len(theirs))
+        text_words = telling_words(reply, self._names)
+        shared = len(self.telling & text_words)
+        is_much = shared * MIN_SHARE >= min(len(self.telling), len(text_words))
         return (shared >= MIN_SHARED and is_much) or self.is_contained_in(reply)
 
     def is_contained_in(self, text: str) -> bool:

@@ -40,19 +40,22 @@ def settle(persona: Persona, first: str, second: str, same: bool, now: datetime)
             # Learn a name without a bearer as another name of the only bearer, unless it is the owner's or the
             # persona's.
             bearers, name = firsts or seconds, second if firsts else first
-            is_taken = normalize_name(name) in {normalize_name(persona.name), normalize_name(persona.user_display_name)}
-            if not same or len(bearers) != 1 or not is_name(name) or is_taken:
+            is_answered = normalize_name(name) in {
+                normalize_name(persona.name),
+                normalize_name(persona.user_display_name),
+            }
+            if not same or len(bearers) != 1 or not is_name(name) or is_answered:
                 return "nothing"
             learn_aliases(bearers[0], [" ".join(name.split())])
             return "named"
         pairs = _pairs(firsts, seconds)
-        open_ones = _undecided(pairs)
+        open_proposals = _undecided(pairs)
         if len(pairs) == 1:
             proposal = merge.propose(persona, *pairs[0], 1.0, [SAID_SO])
-        elif len(open_ones) == 1:
-            proposal = open_ones[0]
+        elif len(open_proposals) == 1:
+            proposal = open_proposals[0]
         else:
-            new = pairs[:MAX_PAIRS] if same and not open_ones else []
+            new = pairs[:MAX_PAIRS] if same and not open_proposals else []
             proposals = [merge.propose(persona, first, other, 1.0, [SAID_SO]) for first, other in new]
             return "asked" if any(proposal.status == Status.OPEN for proposal in proposals) else "nothing"
         if same:
@@ -157,7 +160,7 @@ def _pairs(firsts: Sequence[Entity], seconds: Sequence[Entity]) -> list[tuple[En
 
 
 def _undecided(pairs: Sequence[tuple[Entity, Entity]]) -> list[MergeProposal]:
-    open_ones = (
+    open_proposals = (
         MergeProposal.objects.undecided().about([first.pk]).about([other.pk]).first() for first, other in pairs
     )
-    return [proposal for proposal in open_ones if proposal is not None]
+    return [proposal for proposal in open_proposals if proposal is not None]

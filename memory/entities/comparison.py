@@ -16,7 +16,7 @@ from echovessel.language import tokenizer
 from echovessel.language.person_names import normalize_name
 from memory import knobs
 from memory.entities import spelling
-from memory.entities.similarity import Likeness, Profile, compatible, is_read, likeness
+from memory.entities.similarity import Likeness, Profile, compatible, embeds_script_of, likeness
 from memory.models import Alias, ConceptNode, Entity, Mention
 from memory.store import vectors
 from persona.models import Persona
@@ -117,7 +117,7 @@ def _entities_near(persona: Persona, newcomer: Profile) -> Iterator[int]:
     }
     near: list[int] = []
     for text, vector in zip(newcomer.texts[:MAX_TEXTS], newcomer.vectors, strict=False):
-        if is_read(text):
+        if embeds_script_of(text):
             near += [node for node, _ in vectors.nearest(persona.pk, vector, NEIGHBOURS)]
             continue
         # The nodes that contain most of the words; rare words count for more.

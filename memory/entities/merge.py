@@ -21,7 +21,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.dateparse import parse_datetime
 
 from echovessel.language.person_names import normalize_name, occurs
-from memory.entities.stream_events import announce, announce_gone
+from memory.entities.stream_events import announce, announce_deletion
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 from persona.models import Persona
 
@@ -69,7 +69,7 @@ def merge(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: dat
         snapshot["confirmed"] = _confirm([survivor.pk, *snapshot.pop("partners")], "kept_apart", but=survivor.pk)
         MergeProposal.objects.filter(pk=proposal.pk).update(snapshot=snapshot)
         survivor.refresh_from_db()
-        announce_gone(loser, survivor)
+        announce_deletion(loser, survivor)
         announce(survivor, "merged")
     return True
 
@@ -198,8 +198,8 @@ def _move(model: type[Alias | Mention], column: str, loser: Entity, survivor: En
 def _move_proposals(decided: MergeProposal, loser: Entity, survivor: Entity) -> dict[str, Any]:
     """Proposals about the loser then concern the survivor; a pair that was kept apart stays so."""
     moved, settled, partners = [], [], []
-    theirs = MergeProposal.objects.about([loser.pk]).exclude(pk=decided.pk).exclude(status=Status.MERGED)
-    for proposal in theirs.select_related("a", "b"):
+    loser_proposals = MergeProposal.objects.about([loser.pk]).exclude(pk=decided.pk).exclude(status=Status.MERGED)
+    for proposal in loser_proposals.select_related("a", "b"):
         partner = proposal.b if proposal.a_id == loser.pk else proposal.a
         if partner.status == Entity.Status.MERGED:
             continue
@@ -274,7 +274,7 @@ def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 
-def _confirm(entities: Iterable[int], how: Any, but: int | None = None) -> list[int]:
+def _confirm(entities: Iterable[int], change: Any, but: int | None = None) -> list[int]:
     """Confirm those of `entities` that are uncertain and have no open question; returns their keys. All except `but`
     are announced."""
     confirmed = []
@@ -284,7 +284,7 @@ def _confirm(entities: Iterable[int], how: Any, but: int | None = None) -> list[
             confirmed.append(entity.pk)
             if entity.pk != but:
                 entity.refresh_from_db()
-                announce(entity, how)
+                announce(entity, change)
     return confirmed
 
 

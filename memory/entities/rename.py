@@ -92,9 +92,9 @@ def add_alias(entity: Entity, name: str) -> Alias:
         for code in (code for code, holds in refused.items() if holds):
             raise NameRefused(code)
         normalized = normalize_name(name)
-        is_known = entity.aliases.filter(normalized=normalized).exists()
+        has_alias = entity.aliases.filter(normalized=normalized).exists()
         learn_aliases(entity, [name])
-        if not is_known:
+        if not has_alias:
             others = Alias.objects.filter(persona=entity.persona_id, normalized=normalized).exclude(entity=entity)
             if not others.exclude(entity__status=Entity.Status.MERGED).exists():
                 nodes = ConceptNode.objects.filter(persona=entity.persona_id)

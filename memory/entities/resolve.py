@@ -50,12 +50,12 @@ class ResolvedName:
     """The entity that a name means, and how it was resolved."""
 
     entity: Entity
-    how: MergeStatus
+    reason: MergeStatus
 
     @classmethod
-    def by(cls, how: MergeStatus, entity: Entity) -> "ResolvedName":
+    def by(cls, reason: MergeStatus, entity: Entity) -> "ResolvedName":
         """An entity resolved in the way `how`; for an uncertain one it is always `uncertain`."""
-        return cls(entity, how if entity.status == Entity.Status.CONFIRMED else "uncertain")
+        return cls(entity, reason if entity.status == Entity.Status.CONFIRMED else "uncertain")
 
 
 def resolve(persona: Persona, mention: MentionedName, candidates: Candidates | None = None) -> ResolvedName | None:
@@ -85,7 +85,7 @@ def resolve(persona: Persona, mention: MentionedName, candidates: Candidates | N
     link(entity, linked)
     if mention.profile is not None:
         candidates.learn(entity.pk, mention.profile)
-    announce(entity, resolved.how)
+    announce(entity, resolved.reason)
     return resolved
 
 
@@ -146,9 +146,9 @@ def _find_or_create(
     likely = candidates.likely(mention.profile) if mention.profile else {}
     living = Entity.objects.filter(pk__in=likely).exclude(status=Entity.Status.MERGED).in_bulk()
     # Another name of the same session is never taken for the same without asking.
-    ids_beside = {entity.pk for entity in mention.beside}
+    other_ids = {entity.pk for entity in mention.beside}
     likely = {
-        pk: replace(like, verdict="ask") if pk in ids_beside else like for pk, like in likely.items() if pk in living
+        pk: replace(like, verdict="ask") if pk in other_ids else like for pk, like in likely.items() if pk in living
     }
     if (same := only_match(likely)) is not None:
         return ResolvedName.by("similar", living[same])

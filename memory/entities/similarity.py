@@ -38,8 +38,8 @@ Verdict = Literal["same", "ask", "other"]
 
 ENOUGH_WORDS = 6  # fewer shared words than this are chance, however short the memory
 UNRELATED = 1 - 2**0.5 / 2  # the relevance of orthogonal vectors: the lexical score begins there, too
-SURE_TO_ASK = {"transliteration", "similar_spelling"}
-COULD_BE_ONE = {"shared_name", "familiar_name", "other_script"}
+STRONG_REASONS = {"transliteration", "similar_spelling"}
+WEAK_REASONS = {"shared_name", "familiar_name", "other_script"}
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def likeness(first: Profile, other: Profile, talking: Collection[str]) -> Likene
     reasons = spelling.reasons(first.names, other.names, kind, knobs.least_alike_spelling())
     if spelling.in_other_scripts(first.names, other.names):
         reasons.add("other_script")
-    if not reasons or _stand_together(first, other):
+    if not reasons or _are_named_together(first, other):
         return Likeness("other", 0.0)
     if reasons == {"other_script"} and _relations_differ(first.relation, other.relation):
         return Likeness("other", 0.0)
@@ -89,7 +89,7 @@ def likeness(first: Profile, other: Profile, talking: Collection[str]) -> Likene
     verdict: Verdict = "other"
     if "shared_name" in reasons and score >= knobs.same_score():
         verdict = "same"
-    elif SURE_TO_ASK & reasons or (COULD_BE_ONE & reasons and score >= knobs.ask_score()):
+    elif STRONG_REASONS & reasons or (WEAK_REASONS & reasons and score >= knobs.ask_score()):
         verdict = "ask"
     if score >= knobs.ask_score():
         reasons.add("similar_memories")
@@ -98,19 +98,21 @@ def likeness(first: Profile, other: Profile, talking: Collection[str]) -> Likene
     return Likeness(verdict, score, tuple(sorted(reasons)))
 
 
-def context_score(one: Profile, other: Profile, talking: Collection[str]) -> float:
+def context_score(profile: Profile, other: Profile, talking: Collection[str]) -> float:
     """The relevance of the two most similar memories, 0 … 1; 0 if there are none."""
-    ignored = frozenset(token for name in (*one.names, *other.names, *talking) for token in tokenizer.tokenize(name))
+    ignored = frozenset(
+        token for name in (*profile.names, *other.names, *talking) for token in tokenizer.tokenize(name)
+    )
     best = 0.0
-    for first, vector in zip(one.texts, one.vectors, strict=False):
+    for first, vector in zip(profile.texts, profile.vectors, strict=False):
         for second, against in zip(other.texts, other.vectors, strict=False):
-            if is_read(first) and is_read(second):
+            if embeds_script_of(first) and embeds_script_of(second):
                 distance = float(np.linalg.norm(vector - against))
                 relevance = max(0.0, 1 - embedding.scale().comparable_distance("texts", distance) / 2)
             else:
                 # The share of the shorter memory's words that the other one contains.
-                words, others = _content_words(first) - ignored, _content_words(second) - ignored
-                share = len(words & others) / max(ENOUGH_WORDS, min(len(words), len(others)))
+                words, other_words = _content_words(first) - ignored, _content_words(second) - ignored
+                share = len(words & other_words) / max(ENOUGH_WORDS, min(len(words), len(other_words)))
                 relevance = UNRELATED + (1 - UNRELATED) * share
             best = max(best, relevance)
     return best
@@ -119,9 +121,7 @@ def context_score(one: Profile, other: Profile, talking: Collection[str]) -> flo
 def nearest_bearer(profile: Profile, bearers: Mapping[int, Profile], talking: Collection[str]) -> int | None:
     """The bearer of a name that the profile means: similar enough, with a clear lead over the next, and confirmed by
     the same company or another shared name; None if there is none."""
-    scored = sorted(
-        ((context_score(profile, bearer_profile, talking), pk) for pk, bearer_profile in bearers.items()), reverse=True
-    )
+    scored = sorted(((context_score(profile, bearer, talking), pk) for pk, bearer in bearers.items()), reverse=True)
     if not scored or scored[0][0] < knobs.same_score():
         return None
     best = bearers[scored[0][1]]
@@ -143,17 +143,17 @@ def _relations_differ(first: str, other: str) -> bool:
     """Whether the relations mean two people: a room-mate and a fellow student differ, a friend and 朋友 do not."""
     if not first or not other:
         return False
-    kin, others = relatives_in(first), relatives_in(other)
-    if kin or others:
-        return not share(kin, others)
+    kin, other_kin = relatives_in(first), relatives_in(other)
+    if kin or other_kin:
+        return not share(kin, other_kin)
     return script_of(first) == script_of(other) and normalize_name(first) != normalize_name(other)
 
 
-def _stand_together(one: Profile, other: Profile) -> bool:
+def _are_named_together(profile: Profile, other: Profile) -> bool:
     """Whether a memory names both: then they are two. "Scott" does not count inside "Scott Huang called"."""
-    shared = one.normalized & other.normalized
-    first, second = ({name for name in side.names if normalize_name(name) not in shared} for side in (one, other))
-    for memory in (*one.texts, *other.texts):
+    shared = profile.normalized & other.normalized
+    first, second = ({name for name in side.names if normalize_name(name) not in shared} for side in (profile, other))
+    for memory in (*profile.texts, *other.texts):
         text, standing = memory, set()
         for name in sorted(first | second, key=lambda name: (-len(name), name)):
             if occurs(name, text):
@@ -164,7 +164,7 @@ def _stand_together(one: Profile, other: Profile) -> bool:
     return False
 
 
-def is_read(text: str) -> bool:
+def embeds_script_of(text: str) -> bool:
     """Whether the embedding model knows the script of `text`; models other than the bundled one know all."""
     return embedding.name() != embedding.BUNDLED or _script_of(text) == "latin"
 

@@ -127,7 +127,7 @@ def _exclude(one: str, other: str) -> bool:
 
 
 def _is_familiar(form: str, full: str) -> bool:
-    if character := _character_called(form):
+    if character := _character_of_sound(form):
         name = normalize_name(full)
         return bool(_HAN.fullmatch(name)) and len(name) > 1 and character in (name[0], name[-1])
     short, words = _words(form), _words(full)
@@ -140,7 +140,7 @@ def _is_familiar(form: str, full: str) -> bool:
 
 
 @cached_words(maxsize=8_192)
-def _character_called(form: str) -> str:
+def _character_of_sound(form: str) -> str:
     """The character of the name in a familiar form such as 老周 or 周总; "" if it is no such form."""
     match = _FAMILIAR.fullmatch(unicodedata.normalize("NFKC", form).strip())
     return match["behind"] or match["before"] if match else ""
@@ -151,8 +151,8 @@ def _spells(latin: str, han: str) -> bool:
     if "".join(words) in spelled:
         return True
     # Two characters may be the given name alone while the Latin name includes the surname.
-    given_alone = len(normalize_name(han)) == 2 and len(words) == 2
-    return given_alone and any(len(word) >= MIN_GIVEN_LETTERS and word in spelled for word in words)
+    given_name_only = len(normalize_name(han)) == 2 and len(words) == 2
+    return given_name_only and any(len(word) >= MIN_GIVEN_LETTERS and word in spelled for word in words)
 
 
 @cached_words(maxsize=8_192)

@@ -9,7 +9,7 @@ MergeStatus = Literal["new", "alias_matched", "similar", "uncertain", "merged", 
 Change = Literal["renamed", "named", "unnamed"]
 
 
-def announce(entity: Entity, how: MergeStatus) -> None:
+def announce(entity: Entity, change: MergeStatus) -> None:
     """Publish that the entity is confirmed, if it is, and how. Call inside the transaction that confirms it."""
     if entity.status == Entity.Status.CONFIRMED:
         events.publish(
@@ -18,7 +18,7 @@ def announce(entity: Entity, how: MergeStatus) -> None:
             entity_id=str(entity.uuid),
             canonical_name=entity.canonical_name,
             kind=entity.kind,
-            merge_status=how,
+            merge_status=change,
         )
 
 
@@ -34,7 +34,7 @@ def announce_described(entity: Entity) -> None:
     )
 
 
-def announce_gone(entity: Entity, into: Entity) -> None:
+def announce_deletion(entity: Entity, into: Entity) -> None:
     """Publish that the entity was merged into another one."""
     _publish_change(entity, "merged", superseded_by=str(into.uuid))
 

@@ -21,7 +21,7 @@ from echovessel.language import tokenizer
 from echovessel.language.person_names import normalize_name, occurs
 from memory.consolidation.drafts import CORRECTION
 from memory.consolidation.replacing import News
-from memory.curation.reinstatement import is_what_was_left
+from memory.curation.reinstatement import is_remainder
 from memory.curation.restatements import MIN_SHARED, Statement, contains, is_named, names_of
 from memory.forgetting.closure import NONE, ForgetDecision, ForgetRequest, Graph, GraphMessage, MemoryNode, decide
 from memory.forgetting.registry import among, naming, read_keys
@@ -83,7 +83,7 @@ class Closure:
                 frozenset(quoted[pk]),
                 frozenset(children[pk]),
                 node.superseded_by_id if self._is_earlier_version(node, quoted) else None,
-                frozenset(superseded[pk]) if is_what_was_left(node) else NONE,
+                frozenset(superseded[pk]) if is_remainder(node) else NONE,
                 frozenset(repeated[pk]),
             )
             for pk, node in self.nodes.items()

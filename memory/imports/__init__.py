@@ -6,7 +6,7 @@ notes (`notes`). Its sessions are consolidated one by one (`consolidate`), and f
 written (`drafts`). `runner` runs these steps; `summary` reports the progress.
 """
 
-from memory.imports.analysis import analyze_now
+from memory.imports.analysis import analyze_in_process
 from memory.imports.choices import Choices, WrongChoice
 from memory.imports.cost import Estimate, estimate
 from memory.imports.leases import enqueue
@@ -18,7 +18,7 @@ __all__ = [
     "Choices",
     "Estimate",
     "WrongChoice",
-    "analyze_now",
+    "analyze_in_process",
     "assign_persona",
     "begin",
     "cancel",

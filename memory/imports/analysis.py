@@ -43,9 +43,9 @@ from memory.imports.readers.types import (
 from memory.models import ImportJob
 from persona.onboarding.creation import language_of
 
-Alive = Callable[[], None]
+Heartbeat = Callable[[], None]
 # The choices that decide how the file is read.
-HOW_TO_READ = ("format", "day_first", "mapping", "kind")
+READING_CHOICES = ("format", "day_first", "mapping", "kind")
 QUESTIONS = {"ask_day_first": "day_first", "ask_mapping": "mapping", "ask_chat_or_notes": "kind"}
 _COUNTED_AS: dict[type, str] = {Entry: "entries", Card: "cards", Lore: "lore", Remembered: "remembered"}
 _MAX_SPEAKERS = 200
@@ -54,11 +54,11 @@ _SAMPLE_LINES = 8
 _SAMPLE_CHARACTERS = 200
 _MAX_FIELDS = 60
 # The person who exported the file speaks in this share of its sessions, or more.
-_NEARLY_ALL = 0.8
-_SOON_SECONDS = 600
-_FEWEST_SOON = 2
+_EXPORTER_SHARE = 0.8
+_QUICK_SECONDS = 600
+_MIN_QUICK_PAIRS = 2
 # Words in names of files and fields that show that all content is one person's own.
-_OF_DIARIES = re.compile(
+_DIARY_WORDS = re.compile(
     r"(?<![^\W\d_])(?:entry|entries|diary|diaries|journals?|notes?|moods?|memos?|tagebuch|eintr(?:a|ä)ge?|notiz(?:en)?"
     r"|stimmung|diario|notas?|entradas?|humor|humeur|carnet|дневник|заметк[аи]|запис[ьи]|настроение)(?![^\W\d_])"
     r"|日记|日記|日志|日誌|心情|随笔|隨筆|笔记|筆記|手记|备忘|備忘|メモ|気分|일기|메모|기분"
@@ -66,11 +66,11 @@ _OF_DIARIES = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def analyze_now(
+def analyze_in_process(
     job: ImportJob, source: Source, choices: Choices | None = None, findings: dict[str, Any] | None = None
 ) -> None:
-    """Analyze the file in this process, for a caller that has it; `choices` say how to read it, `found` is the result
-    of `survey` if that was called already. Raises LeaseLost if another worker holds the import."""
+    """Analyze the file in this process, for a caller that has it; `choices` say how to read it, `findings`
+    is the result of `survey` if that was called already. Raises LeaseLost if another worker holds the import."""
     lease = acquire(job.pk, timezone.now, has_file=True)
     if lease is None:
         raise LeaseLost
@@ -84,7 +84,7 @@ def analyze_now(
     job.refresh_from_db()
 
 
-def analyze_again(job: ImportJob, choices: Choices) -> None:
+def request_reanalysis(job: ImportJob, choices: Choices) -> None:
     """Have the file analyzed again, read as the choices say; if it cannot be read so, the earlier analysis is restored.
     Raises NotAwaitingConfirmation."""
     queued: dict[str, Any] = {
@@ -94,7 +94,7 @@ def analyze_again(job: ImportJob, choices: Choices) -> None:
         "attempts": 0,
         "refusal": {},
     }
-    before = {name: job.choices.get(name) for name in HOW_TO_READ}
+    before = {name: job.choices.get(name) for name in READING_CHOICES}
     with transaction.atomic():
         asking = ImportJob.objects.filter(pk=job.pk, status=ImportJob.Status.ASKING)
         if not asking.update(**queued, choices=choices.as_stored() | {"before": before}):
@@ -109,7 +109,7 @@ def analyze_file(lease: ImportLease, source: Source) -> None:
     job = lease.row
     choices = parse_choices(job.choices) if job.choices else Choices()
     try:
-        findings = survey(source, choices, FileKeeper(lease))
+        findings = survey(source, choices, LeaseRenewer(lease))
         if "before" in job.choices and not (findings["questions"] or any(findings["counts"].values())):
             raise ImportRejected("nothing_found")
     except ImportRejected as error:
@@ -121,31 +121,33 @@ def analyze_file(lease: ImportLease, source: Source) -> None:
             as_before |= job.choices["before"]
             _step(lease, status=ImportJob.Status.ASKING, refusal=refusal, choices=as_before)
         else:
-            over = {"status": ImportJob.Status.REFUSED, "refusal": refusal, "finished_at": lease.clock()}
-            _step(lease, **over, **without_names(job))
+            end_values = {"status": ImportJob.Status.REFUSED, "refusal": refusal, "finished_at": lease.clock()}
+            _step(lease, **end_values, **without_names(job))
     else:
         _step(lease, status=ImportJob.Status.ASKING, found=findings, format=findings["format"])
 
 
-def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dict[str, Any]:
-    """The contents of the file, read as the choices say; "questions" must be answered before it can be read. `alive` is
-    called regularly. Raises ImportRejected."""
+def survey(source: Source, choices: Choices, heartbeat: Heartbeat = lambda: None) -> dict[str, Any]:
+    """The contents of the file, read as the choices say; "questions" must be answered before it can be read.
+    `heartbeat` is called regularly. Raises ImportRejected."""
     if choices.format == archive_files.NAME or (choices.format is None and archive_files.is_archive(source)):
-        return archive_files.survey(source, alive) | {"chunks": archive_files.STEPS, "naive": 0}
+        return archive_files.survey(source, heartbeat) | {"chunks": archive_files.STEPS, "naive": 0}
     chosen_format = format_of(source, choices)
     between = is_between_people(chosen_format)
-    analysis = _analyze(source, chosen_format, _Analysis(chosen_format.name, choices, alive, between))
-    if (order := analysis.order).begins_with_the_newest:
-        turned = _Analysis(chosen_format.name, choices, alive, between, True, order.keeps_what_was_said_at_once)
-        analysis = _analyze(source, chosen_format, turned)
-    unsaid = isinstance(chosen_format, table.Table | mapper.MappedFile) and choices.kind is None
-    if unsaid and analysis.may_be_a_chat(source):
-        analysis = _Analysis(chosen_format.name, choices, alive, questions=["kind"], sample=analysis.sample)
+    analysis = _analyze(source, chosen_format, _Analysis(chosen_format.name, choices, heartbeat, between))
+    if (order := analysis.order).is_newest_first:
+        reversed_analysis = _Analysis(
+            chosen_format.name, choices, heartbeat, between, True, order.keeps_order_of_equal_times
+        )
+        analysis = _analyze(source, chosen_format, reversed_analysis)
+    is_kind_open = isinstance(chosen_format, table.Table | mapper.MappedFile) and choices.kind is None
+    if is_kind_open and analysis.may_be_a_chat(source):
+        analysis = _Analysis(chosen_format.name, choices, heartbeat, questions=["kind"], sample=analysis.sample)
     # The fields of the records, if a person has to confirm them: as chosen before, else as guessed.
     if not (isinstance(chosen_format, mapper.MappedFile) or choices.mapping or "mapping" in analysis.questions):
-        unread = analysis.questions and not (analysis.sample or source.members)
+        is_unreadable = analysis.questions and not (analysis.sample or source.members)
         mapping_of: dict[str, Any] = {"mapping": None, "fields": []}
-        mapping_of |= {"sample": _first_lines(source)} if unread else {}
+        mapping_of |= {"sample": _first_lines(source)} if is_unreadable else {}
     else:
         mapping = _mapping_of(choices, source) or mapper.guess(source)
         records = mapper.with_records(source)
@@ -155,7 +157,7 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
         fields = (fields if paths else table.columns(records))[:_MAX_FIELDS]
         sample = {} if analysis.sample else {"sample": _first_lines(records)}
         mapping_of = {"mapping": asdict(mapping) if mapping else None, "fields": fields} | sample
-    return analysis.as_found() | {"label": str(chosen_format.label)} | mapping_of
+    return analysis.as_findings() | {"label": str(chosen_format.label)} | mapping_of
 
 
 def predict_counts(job: ImportJob, source: Source, choices: Choices, now: datetime) -> Mapping[str, int]:
@@ -164,8 +166,8 @@ def predict_counts(job: ImportJob, source: Source, choices: Choices, now: dateti
     persona, findings = job.persona, job.found
     if persona is None or findings["format"] == archive_files.NAME:
         return {}
-    read = read_file(source, format_of(source, choices, findings["format"]), options_of(source, choices))
-    return store.predict_counts(persona, chunk_file(read, findings["format"], choices, cuts_of(findings, now)))
+    items = read_file(source, format_of(source, choices, findings["format"]), options_of(source, choices))
+    return store.predict_counts(persona, chunk_file(items, findings["format"], choices, cuts_of(findings, now)))
 
 
 def cuts_of(analysis: Mapping[str, Any], until: datetime) -> Cuts:
@@ -176,7 +178,7 @@ def cuts_of(analysis: Mapping[str, Any], until: datetime) -> Cuts:
 
 def _analyze(source: Source, chosen_format: Format, analysis: "_Analysis") -> "_Analysis":
     try:
-        analysis.read(read_file(source, chosen_format, options_of(source, analysis.choices)))
+        analysis.read_items(read_file(source, chosen_format, options_of(source, analysis.choices)))
     except ImportRejected as error:
         if error.code not in QUESTIONS:
             raise
@@ -185,7 +187,8 @@ def _analyze(source: Source, chosen_format: Format, analysis: "_Analysis") -> "_
 
 
 def format_of(source: Source, choices: Choices, format_name: str = "") -> Format:
-    """The chosen or `known` format, else the recognized one. Raises ImportRejected if there is none."""
+    """The chosen format, else the one named `format_name`, else the recognized one. Raises ImportRejected if
+    there is none."""
     name = choices.format or format_name
     return format_named(name) if name else recognize(source)
 
@@ -237,17 +240,17 @@ def _step(lease: ImportLease, **values: Any) -> None:
         summary.publish(lease.row)
 
 
-class FileKeeper:
+class LeaseRenewer:
     """Renews the lease while the file is read; call it regularly. Raises LeaseLost."""
 
     def __init__(self, lease: ImportLease) -> None:
         self.lease = lease
-        self.often = timedelta(seconds=job_knobs.lease_seconds() / 4)
+        self.interval = timedelta(seconds=job_knobs.lease_seconds() / 4)
         self.renewed_at = lease.clock()
 
     def __call__(self) -> None:
         now = self.lease.clock()
-        if now - self.renewed_at >= self.often:
+        if now - self.renewed_at >= self.interval:
             self.renewed_at = now
             self.lease.renew()
 
@@ -258,7 +261,7 @@ class _Analysis:
 
     format: str
     choices: Choices
-    alive: Alive
+    heartbeat: Heartbeat
     between_people: bool = False
     newest_first: bool = False
     keeps_at_once: bool = False
@@ -274,23 +277,23 @@ class _Analysis:
     entry: FileMessage | None = None
     entry_pairs: int = 0
     card: Card | None = None
-    soon: int = 0
+    quick_pairs: int = 0
     undated: int = 0
     naive: int = 0
     tokens: int = 0
     chunks: int = 0
     sessions: int = 0
-    talking: tuple[str, str] | None = None
-    speaking: set[str] = field(default_factory=set)
-    talks_of: Counter[str] = field(default_factory=Counter)
+    current_session: tuple[str, str] | None = None
+    session_speakers: set[str] = field(default_factory=set)
+    session_counts: Counter[str] = field(default_factory=Counter)
 
-    def read(self, values: Iterable[ReaderItem]) -> None:
+    def read_items(self, values: Iterable[ReaderItem]) -> None:
         """Read all of the file, and count the chunks it would be cut into."""
-        everybody = replace(self.choices, roles={}, limit=None)
+        choices_for_all = replace(self.choices, roles={}, limit=None)
         for chunk in chunk_file(
             self._count(values),
             self.format,
-            everybody,
+            choices_for_all,
             cuts(newest_first=self.newest_first, keeps_at_once=self.keeps_at_once),
         ):
             self.chunks += 1
@@ -299,14 +302,14 @@ class _Analysis:
 
     def _count(self, values: Iterable[ReaderItem]) -> Iterator[ReaderItem]:
         for item in values:
-            self.alive()
+            self.heartbeat()
             if isinstance(item, Skipped):
                 self.skipped[item.reason] += 1
             elif isinstance(item, FileSession):
-                if self.talking != (item.source_id, item.title):
+                if self.current_session != (item.source_id, item.title):
                     self.counts["talks"] += 1
-                    self.speaking = set()
-                self.talking = (item.source_id, item.title)
+                    self.session_speakers = set()
+                self.current_session = (item.source_id, item.title)
                 self.counts["lines"] += len(item.lines)
                 if len(self.titles) < _MAX_NAMES:
                     self.titles.add(item.title)
@@ -316,13 +319,13 @@ class _Analysis:
                         self.lines[name] += 1
                     if name in self.lines:
                         self.roles[name] = role_after(self.roles.get(name), message.role)
-                        self.talks_of[name] += name not in self.speaking
-                        self.speaking.add(name)
+                        self.session_counts[name] += name not in self.session_speakers
+                        self.session_speakers.add(name)
                     self._note_time(message.at)
                     self._note_sample(name, message.text, message.at, message.where)
                 self.order.note(item.lines)
             else:
-                self.talking = None
+                self.current_session = None
                 self.counts[_COUNTED_AS[type(item)]] += 1
                 if isinstance(item, Card):
                     self.card = self.card or item
@@ -334,7 +337,7 @@ class _Analysis:
                         self.order.note([before, self.entry])
                         self.entry_pairs += 1
                         passed = seconds_between(before.at, at)
-                        self.soon += item.at is not None and passed is not None and abs(passed) <= _SOON_SECONDS
+                        self.quick_pairs += item.at is not None and passed is not None and abs(passed) <= _QUICK_SECONDS
                     self._note_sample(item.title, item.text, at, item.where)
             yield item
 
@@ -346,7 +349,7 @@ class _Analysis:
     @property
     def follows_quickly(self) -> bool:
         """Whether entries follow each other within minutes, like messages of a chat and unlike entries of a diary."""
-        return self.soon >= _FEWEST_SOON and 2 * self.soon >= self.entry_pairs
+        return self.quick_pairs >= _MIN_QUICK_PAIRS and 2 * self.quick_pairs >= self.entry_pairs
 
     def _note_time(self, at: datetime | None) -> None:
         if at is None:
@@ -364,20 +367,25 @@ class _Analysis:
                 {"speaker": speaker[:80], "text": text[:_SAMPLE_CHARACTERS], "at": when, "where": where[:80]}
             )
 
-    def as_found(self) -> dict[str, Any]:
+    def as_findings(self) -> dict[str, Any]:
         days = sorted(day.isoformat() for day in self.days)
         # Everybody who speaks, with a guessed role.
-        one_each = tuple(FileMessage(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
-        conversations = [FileSession("", "", one_each, ""), *(FileSession(title, "", (), "") for title in self.titles)]
+        speaker_messages = tuple(FileMessage(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
+        conversations = [
+            FileSession("", "", speaker_messages, ""),
+            *(FileSession(title, "", (), "") for title in self.titles),
+        ]
         guesses = {
             speaker.name: speaker.guess for speaker in speakers(conversations, between_people=self.between_people)
         }
         if self.between_people and "user" not in guesses.values():
             # The only person who speaks in nearly all of several sessions exported them.
-            nearly_all = _NEARLY_ALL * self.counts["talks"]
-            often = [name for name, count in self.talks_of.items() if count > 1 and count >= nearly_all]
-            if len(often) == 1 and often[0]:
-                guesses = {name: "user" if name == often[0] else "other" for name in guesses}
+            min_sessions = _EXPORTER_SHARE * self.counts["talks"]
+            frequent_speakers = [
+                name for name, count in self.session_counts.items() if count > 1 and count >= min_sessions
+            ]
+            if len(frequent_speakers) == 1 and frequent_speakers[0]:
+                guesses = {name: "user" if name == frequent_speakers[0] else "other" for name in guesses}
         top_speakers, card = self.lines.most_common(_MAX_SPEAKERS), self.card
         words = [card.description, card.personality, *card.greetings[:1]] if card else []
         return {
@@ -404,7 +412,7 @@ class _Analysis:
 def is_called_a_diary(source: Source) -> bool:
     """Whether the name of the file or of a field says that it holds entries or notes of one person."""
     names = [source.name, *(source.sample.paths or table.columns(source))]
-    return any(_OF_DIARIES.search(_CAMEL.sub(" ", name).casefold()) for name in names)
+    return any(_DIARY_WORDS.search(_CAMEL.sub(" ", name).casefold()) for name in names)
 
 
 def _first_lines(source: Source) -> list[dict[str, str]]:

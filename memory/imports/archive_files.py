@@ -34,8 +34,8 @@ NAME = "archive"
 LABEL = gettext_lazy("EchoVessel archive")
 _SUFFIX = ".jsonl"
 _MARK = f'"{schema.FORMAT}"'.encode()
-# Bytes that are read between two calls of `alive`.
-_SIGN_OF_LIFE_BYTES = 512 * 1024
+# Bytes that are read between two calls of `heartbeat`.
+_HEARTBEAT_BYTES = 512 * 1024
 # The number of steps in which progress is stored.
 STEPS = 100
 # Types of line, and the names under which they are counted.
@@ -65,52 +65,56 @@ def is_archive(source: Source) -> bool:
     return _begins_with_header(source.sample.head)
 
 
-def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str, Any]:
-    """The contents of the archive, with every line checked; `alive` is called with each. Raises ImportRejected for the
-    first broken line."""
+def survey(source: Source, heartbeat: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """The contents of the archive, with every line checked; `heartbeat` is called with each. Raises ImportRejected for
+    the first broken line."""
     counted_records = _ArchiveContents()
-    with _opened(source) as file:
-        schema.header(file)
+    with _open_archive(source) as file:
+        schema.read_header(file)
         types = {**schema.TYPES, **{part.kind: part.record for part in parts.parts_of_apps()}}
         for raw_line in schema.raw_lines(file):
-            alive()
-            counted_records.note(raw_line.type, schema.record(raw_line, types))
+            heartbeat()
+            counted_records.note(raw_line.type, schema.parse_record(raw_line, types))
     if not counted_records.has_persona:
         raise ImportRejected("archive_broken", reason=_("the line with the persona is missing"))
-    return counted_records.as_found()
+    return counted_records.as_findings()
 
 
 def import_file(
-    persona: Persona, run: ImportRun, source: Source, now: datetime, alive: Callable[[float], None] = lambda part: None
+    persona: Persona,
+    run: ImportRun,
+    source: Source,
+    now: datetime,
+    heartbeat: Callable[[float], None] = lambda part: None,
 ) -> ArchiveImport:
     """Store everything that the persona does not have yet; rows get the uuid of `run`.
 
-    After a kill, a second call continues. `alive` is called regularly with the share that is done (0…1); its errors end
-    the import. Raises ImportRejected and embedding.EmbeddingUnavailable. No transaction may be open.
+    After a kill, a second call continues. `heartbeat` is called regularly with the share that is done (0…1); its errors
+    end the import. Raises ImportRejected and embedding.EmbeddingUnavailable. No transaction may be open.
     """
-    with _opened(source) as file:
-        reading = _ReadProgress(file.seek(0, io.SEEK_END) * PASSES, alive)
-        result = import_archive(file, persona.owner, into=persona, run=run, progress=reading.more)
+    with _open_archive(source) as file:
+        reading = _ReadProgress(file.seek(0, io.SEEK_END) * PASSES, heartbeat)
+        result = import_archive(file, persona.owner, into=persona, run=run, progress=reading.advance)
         refused = {
-            {"sessions": "talks", "messages": "lines", "nodes": "remembered"}.get(what, what): count
-            for what, count in result.refused.items()
+            {"sessions": "talks", "messages": "lines", "nodes": "remembered"}.get(kind, kind): count
+            for kind, count in result.refused.items()
         }
         # The archive's core blocks become drafts, except those forgotten here. Every imported archive has a persona
         # line.
-        records = (schema.record(raw_line) for raw_line in schema.raw_lines(file) if raw_line.type == "persona")
+        records = (schema.parse_record(raw_line) for raw_line in schema.raw_lines(file) if raw_line.type == "persona")
         profile = next(record for record in records if isinstance(record, PersonaRecord))
-        blocks = {label: text.strip() for label, text in profile.blocks.written().items() if text.strip()}
+        blocks = {label: text.strip() for label, text in profile.blocks.texts().items() if text.strip()}
         with transaction.atomic():
             if not ImportRun.objects.filter(pk=run.pk).exists():
                 raise ArchiveError("it was forgotten during the import")
-            fresh = {
+            new_blocks = {
                 label: text for label, text in blocks.items() if not tombstones.refuses_draft(persona, label, text)
             }
-            for label, text in fresh.items():
+            for label, text in new_blocks.items():
                 drafts.propose(
                     persona, label, text, [DraftSource(text, where=_("core block of the archive"))], run.uuid, now
                 )
-        refused["drafts"] = len(blocks) - len(fresh)
+        refused["drafts"] = len(blocks) - len(new_blocks)
     imported = ArchiveImport(imported_through(run.persona, run.uuid), +Counter(refused))
     ImportRun.objects.filter(pk=run.pk).update(counts=dict(imported.added))
     return imported
@@ -129,7 +133,7 @@ def _members(source: Source) -> list[str]:
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[BinaryIO]:
+def _open_archive(source: Source) -> Iterator[BinaryIO]:
     """The archive's bytes; errors of the archive become ImportRejected."""
     members = _members(source)
     if len(members) > 1:
@@ -149,21 +153,21 @@ class _ArchiveContents:
     counts: Counter[str] = field(default_factory=Counter)
     unknown: int = 0
     has_persona: bool = False
-    called: str = ""
+    user_name: str = ""
     first: datetime | None = None
     last: datetime | None = None
 
     def note(self, kind: str, parsed: schema.Record | None) -> None:
         self.unknown += parsed is None
         if isinstance(parsed, PersonaRecord):
-            self.has_persona, self.called = True, parsed.user_name
+            self.has_persona, self.user_name = True, parsed.user_name
         if kind in _COUNTED:
             self.counts[_COUNTED[kind]] += 1
         if isinstance(parsed, MessageRecord):
             self.first = min(self.first or parsed.created_at, parsed.created_at)
             self.last = max(self.last or parsed.created_at, parsed.created_at)
 
-    def as_found(self) -> dict[str, Any]:
+    def as_findings(self) -> dict[str, Any]:
         return {
             "format": NAME,
             "label": str(LABEL),
@@ -178,7 +182,7 @@ class _ArchiveContents:
             "questions": [],
             "mapping": None,
             "sample": [],
-            "called": self.called,
+            "called": self.user_name,
         }
 
 
@@ -187,16 +191,16 @@ class _ArchiveContents:
 class _ReadProgress:
     """The progress of reading the archive, reported at intervals."""
 
-    whole: int
-    alive: Callable[[float], None]
-    read: int = 0
-    told_at: int = 0
+    total_bytes: int
+    heartbeat: Callable[[float], None]
+    bytes_read: int = 0
+    reported_bytes: int = 0
 
-    def more(self, size: int) -> None:
-        self.read += size
-        if self.read - self.told_at >= _SIGN_OF_LIFE_BYTES:
-            self.told_at = self.read
-            self.alive(min(1.0, self.read / max(1, self.whole)))
+    def advance(self, size: int) -> None:
+        self.bytes_read += size
+        if self.bytes_read - self.reported_bytes >= _HEARTBEAT_BYTES:
+            self.reported_bytes = self.bytes_read
+            self.heartbeat(min(1.0, self.bytes_read / max(1, self.total_bytes)))
 
 
 def imported_through(persona: Persona, uuid: UUID) -> Counter[str]:

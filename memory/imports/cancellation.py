@@ -19,9 +19,9 @@ from memory.imports.unread import UNREAD, sessions_of
 from memory.models import ConceptNode, Entity, ImportChunk, ImportJob, ImportRun, Receipt, Tombstone
 from persona.models import CoreDraft, Persona
 
-AT_ONCE = 5
+BATCH_SIZE = 5
 Status = Session.Status
-BROUGHT = (Session, Message, ConceptNode, Entity, CoreDraft)
+IMPORTED_MODELS = (Session, Message, ConceptNode, Entity, CoreDraft)
 
 
 def erase_unread(job: ImportJob, now: datetime, limit: int | None = None) -> int:
@@ -32,23 +32,25 @@ def erase_unread(job: ImportJob, now: datetime, limit: int | None = None) -> int
     be open.
     """
     erased = tried = 0
-    while (limit is None or tried < limit) and (sessions := list(_not_remembered(job)[:AT_ONCE])):
+    while (limit is None or tried < limit) and (sessions := list(_unremembered_sessions(job)[:BATCH_SIZE])):
         with transaction.atomic():
             deleted_rows = [counts for session in sessions if (counts := erase_or_close(session))]
             if deleted_rows and job.persona is not None:
                 # One receipt for the whole import, until its bytes are erased.
-                receipt = _receipt(job, job.persona) or receipts.note_erasure(job.persona, CANCELLED_IMPORT, {}, now)
+                receipt = _pending_receipt(job, job.persona) or receipts.note_erasure(
+                    job.persona, CANCELLED_IMPORT, {}, now
+                )
                 counts = sum(map(Counter, deleted_rows), Counter(receipt.counts))
                 Receipt.objects.filter(pk=receipt.pk).update(
                     counts=dict(counts), targets=[[CANCELLED_IMPORT, str(job.uuid)]]
                 )
         erased += len(deleted_rows)
         tried += len(sessions)
-    if not is_something_left(job):
+    if not has_unerased_sessions(job):
         # If nothing of the import is kept, its run is deleted. Then the bytes are erased.
-        if not any(model._default_manager.filter(import_uuid=job.uuid).exists() for model in BROUGHT):
+        if not any(model._default_manager.filter(import_uuid=job.uuid).exists() for model in IMPORTED_MODELS):
             ImportRun.objects.filter(uuid=job.uuid).delete()
-        pending = _receipt(job, job.persona) if job.persona else None
+        pending = _pending_receipt(job, job.persona) if job.persona else None
         if pending is not None:
             receipts.finish(pending, now)
     return erased
@@ -58,31 +60,31 @@ def erase_bytes(job: ImportJob) -> None:
     """Erase the bytes of content that was read from the file but not stored, also in the write-ahead log, if something
     was forgotten before, or the file was refused or cancelled. The sample of its messages must be empty by then."""
     was_refused = bool(job.counts.get("refused"))
-    turned_down = job.status in (ImportJob.Status.REFUSED, ImportJob.Status.CANCELLED)
-    if was_refused or turned_down or Tombstone.objects.filter(persona__owner=job.owner_id).exists():
+    is_refused_or_cancelled = job.status in (ImportJob.Status.REFUSED, ImportJob.Status.CANCELLED)
+    if was_refused or is_refused_or_cancelled or Tombstone.objects.filter(persona__owner=job.owner_id).exists():
         receipts.erase_refused(was_refused=was_refused)
 
 
-def is_something_left(job: ImportJob) -> bool:
+def has_unerased_sessions(job: ImportJob) -> bool:
     """Whether sessions of the import are still to be erased."""
-    return _not_remembered(job).exists()
+    return _unremembered_sessions(job).exists()
 
 
-def counts_of_what_stayed(job: ImportJob) -> dict[str, int]:
+def count_remaining(job: ImportJob) -> dict[str, int]:
     """The counts of the import, with the numbers of its remaining sessions and messages. Archives are counted by the
     rows that are stored, because their counts are set only at the end."""
     if job.format == archive_files.NAME and job.persona is not None:
         return dict(archive_files.imported_through(job.persona, job.uuid))
-    whole = Message.objects.filter(import_uuid=job.uuid).exclude(external_id__contains=PART)
-    rows_left = {
+    messages = Message.objects.filter(import_uuid=job.uuid).exclude(external_id__contains=PART)
+    remaining_counts = {
         "talks": Session.objects.filter(import_uuid=job.uuid).count(),
-        "lines": whole.exclude(session__channel=JOURNAL).count(),
-        "entries": whole.filter(session__channel=JOURNAL).count(),
+        "lines": messages.exclude(session__channel=JOURNAL).count(),
+        "entries": messages.filter(session__channel=JOURNAL).count(),
     }
-    return {name: rows_left.get(name, count) for name, count in job.counts.items()}
+    return {name: remaining_counts.get(name, count) for name, count in job.counts.items()}
 
 
-def _not_remembered(job: ImportJob) -> SessionQuerySet:
+def _unremembered_sessions(job: ImportJob) -> SessionQuerySet:
     waiting = sessions_of(job).filter(status__in=[*UNREAD, Status.FAILED])
     return waiting.exclude(status=Status.FAILED, extractions__applied_at__isnull=False)
 
@@ -98,6 +100,6 @@ def erase_or_close(session: Session) -> Mapping[str, int]:
     return {}
 
 
-def _receipt(job: ImportJob, persona: Persona) -> Receipt | None:
+def _pending_receipt(job: ImportJob, persona: Persona) -> Receipt | None:
     pending = Receipt.objects.filter(persona=persona, status=Receipt.Status.PENDING)
     return next((receipt for receipt in pending if receipt.targets == [[CANCELLED_IMPORT, str(job.uuid)]]), None)

@@ -49,17 +49,17 @@ def follow_choices(
     roles = {**likely, **chosen_sides}
     if between_people:
         # Once the user is chosen, everybody else is somebody else; a speaker who alone has no chosen role is the user.
-        names_left = [name for name in roles if name not in chosen_sides]
+        open_names = [name for name in roles if name not in chosen_sides]
         if "user" in chosen_sides.values():
             return {name: role if name in chosen_sides or role == "skip" else "other" for name, role in roles.items()}
-        if len(names_left) == 1 and chosen_sides:
-            return {**roles, names_left[0]: "user"}
+        if len(open_names) == 1 and chosen_sides:
+            return {**roles, open_names[0]: "user"}
         return dict(roles)
     two = [name for name, role in roles.items() if role not in ("other", "skip")]
     if len(two) == 2:
         for name, other in (two, reversed(two)):
-            turned = other in chosen_sides and roles[other] not in ("", likely.get(other))
-            if not roles[name] or (name not in chosen_sides and turned and roles[name] == roles[other]):
+            is_opposite_changed = other in chosen_sides and roles[other] not in ("", likely.get(other))
+            if not roles[name] or (name not in chosen_sides and is_opposite_changed and roles[name] == roles[other]):
                 roles[name] = _OPPOSITE.get(roles[other], "")
     return roles
 

@@ -20,14 +20,14 @@ from memory.consolidation.messages import PER_LINE
 from memory.imports.choices import Choices
 from memory.imports.readers.types import Card, Entry, FileMessage, FileSession, Lore, ReaderItem, Remembered, digest
 
-NOBODY = "?"
+UNNAMED_SPEAKER = "?"
 NAME_CHARACTERS = 80
 # Times in a session may go back by this much: clocks are set, and servers differ.
-LITTLE = timedelta(hours=2)
+MAX_STEP_BACK = timedelta(hours=2)
 _SECOND = timedelta(seconds=1)
 _DAY = timedelta(days=1)
-_ENTRIES_WITHIN = timedelta(days=7)
-_THINGS_AT_ONCE = 50
+_MAX_ENTRY_SPAN = timedelta(days=7)
+_NOTES_PER_CHUNK = 50
 _LONGEST_ID = 150
 # In ids, precedes the number of a further part of a message that is too long for one.
 PART = "#"
@@ -35,7 +35,7 @@ _NOON = time(12)
 
 Kind = Literal["talk", "prose", "notes"]
 Role = Literal["user", "persona", "system"]
-Thing = Card | Lore | Remembered
+Note = Card | Lore | Remembered
 _ROLES: dict[str, Role] = {"user": "user", "persona": "persona"}
 
 
@@ -52,7 +52,7 @@ class ImportedMessage:
     tokens: int
 
     @property
-    def is_whole(self) -> bool:
+    def is_first_part(self) -> bool:
         """Whether it counts as a message: of several parts only the first does."""
         return PART not in self.external_id
 
@@ -70,7 +70,7 @@ class Chunk:
     kind: Kind
     dated: bool = True
     lines: tuple[ImportedMessage, ...] = ()
-    things: tuple[Thing, ...] = ()
+    notes: tuple[Note, ...] = ()
     left_out: int = 0
 
     @cached_property
@@ -79,7 +79,7 @@ class Chunk:
         hashed = hashlib.sha256(f"{self.format} {self.kind}".encode())
         for message in self.lines:
             hashed.update(f"\x1e{message.external_id}\x1f{message.content}".encode())
-        for item in self.things:
+        for item in self.notes:
             hashed.update(f"\x1e{item!r}".encode("utf-8", "replace"))
         return hashed.hexdigest()
 
@@ -170,27 +170,27 @@ class _FileChunker:
         self.zone = ZoneInfo(choices.zone)
         self.undated = _Undated(choices.undated, self.zone, cuts)
         self.latest = datetime.fromisoformat(cuts.until) if cuts.until else datetime.max.replace(tzinfo=UTC)
-        self.taken = 0
+        self.taken_count = 0
         self.left_out = 0  # messages of skipped speakers, since the last chunk
 
     # --- sessions ---------------------------------------------------------------------------------------------------
     def talk(self, conversations: Iterable[Any]) -> Iterator[Chunk]:
         for _talk, pieces in groupby(conversations, lambda conversation: (conversation.source_id, conversation.title)):
             messages = chain.from_iterable(self._add_times(pieces))
-            if self._takes_one_more():
+            if self._is_within_limit():
                 gathered, last = _OpenChunk(), None
                 for message, own_time in messages:
                     at = own_time or self.undated.next()
                     if last is not None:
                         passed = last - at if self.cuts.newest_first else at - last
-                        is_apart = passed > timedelta(hours=self.cuts.hours) or passed < -LITTLE
-                        longer = gathered.tokens + tokens(message.text) + PER_LINE > self.cuts.tokens
-                        if is_apart or longer or len(gathered.lines) >= self.cuts.lines:
+                        is_apart = passed > timedelta(hours=self.cuts.hours) or passed < -MAX_STEP_BACK
+                        is_too_long = gathered.tokens + tokens(message.text) + PER_LINE > self.cuts.tokens
+                        if is_apart or is_too_long or len(gathered.lines) >= self.cuts.lines:
                             yield self._session_chunk(gathered)
                             gathered, last = _OpenChunk(), None
                     last = at if last is None else min(last, at) if self.cuts.newest_first else max(last, at)
                     role = _ROLES.get(self.choices.roles.get(name_of(message), "other"), "system")
-                    speaker = (name_of(message).strip() or NOBODY) if role == "system" else ""
+                    speaker = (name_of(message).strip() or UNNAMED_SPEAKER) if role == "system" else ""
                     gathered.add(
                         self._parts(message.text, message.source_id, last, role, speaker),
                         own_time,
@@ -199,10 +199,10 @@ class _FileChunker:
                 if gathered.lines:
                     yield self._session_chunk(gathered)
 
-    def _takes_one_more(self) -> bool:
+    def _is_within_limit(self) -> bool:
         """Whether the limit allows another session or entry; counts it."""
-        self.taken += 1
-        return self.choices.limit is None or self.taken <= self.choices.limit
+        self.taken_count += 1
+        return self.choices.limit is None or self.taken_count <= self.choices.limit
 
     def _add_times(self, pieces: Iterable[FileSession]) -> Iterator[list[tuple[FileMessage, datetime | None]]]:
         """The messages of a session, without skipped speakers, with their times. A message without a time gets that of
@@ -250,7 +250,7 @@ class _FileChunker:
     def prose(self, entries: Iterable[Any]) -> Iterator[Chunk]:
         gathered, first = _OpenChunk(), None
         for entry in entries:
-            if not self._takes_one_more():
+            if not self._is_within_limit():
                 continue
             # The time of writing; for a day without an hour noon, which is the same day wherever the owner lives.
             if entry.at is None and entry.day is not None:
@@ -263,8 +263,8 @@ class _FileChunker:
             text = entry.text if has_title else f"{title}\n\n{entry.text}"
             paragraphs, is_dated = self._parts(text, entry.source_id, at, "user"), own_time is not None
             if first is not None:
-                full = gathered.tokens + _cost(paragraphs) > self.cuts.entry_tokens
-                if full or is_dated != gathered.dated or abs(at - first) > _ENTRIES_WITHIN:
+                is_full = gathered.tokens + _cost(paragraphs) > self.cuts.entry_tokens
+                if is_full or is_dated != gathered.dated or abs(at - first) > _MAX_ENTRY_SPAN:
                     yield self._prose_chunk(gathered)
                     gathered, first = _OpenChunk(), None
             first = first or at
@@ -278,10 +278,10 @@ class _FileChunker:
         return Chunk(self.format, "prose", gathered.dated, tuple(chain.from_iterable(messages)))
 
     # --- notes ------------------------------------------------------------------------------------------------------
-    def notes(self, things: Iterable[Any]) -> Iterator[Chunk]:
-        rest = iter(things)
-        while some := tuple(islice(rest, _THINGS_AT_ONCE)):
-            yield Chunk(self.format, "notes", things=some)
+    def notes(self, notes: Iterable[Any]) -> Iterator[Chunk]:
+        remaining = iter(notes)
+        while batch := tuple(islice(remaining, _NOTES_PER_CHUNK)):
+            yield Chunk(self.format, "notes", notes=batch)
 
     def _moment(self, at: datetime | None) -> datetime | None:
         """The time in UTC; without a zone it is in the owner's. Times in the future are moved back to the confirmation:

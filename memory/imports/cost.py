@@ -41,8 +41,8 @@ def estimate(job: ImportJob) -> Estimate:
     # The share of sessions and entries that a limit allows.
     choices: Choices | None = parse_choices(job.choices) if job.choices else None
     counts = job.found.get("counts", {})
-    whole = counts.get("talks", 0) + counts.get("entries", 0)
-    share = 1.0 if choices is None or choices.limit is None or not whole else min(1.0, choices.limit / whole)
+    total = counts.get("talks", 0) + counts.get("entries", 0)
+    share = 1.0 if choices is None or choices.limit is None or not total else min(1.0, choices.limit / total)
     return estimate_job(job.found.get("sessions", 0), job.found.get("tokens", 0), limit=share)
 
 
@@ -56,8 +56,8 @@ def estimate_job(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
     dollars = cost(usage, provider.price(provider.model("small")))
     # The mean time of recent calls of this kind.
     past = apps.get_model("llm", "LLMCall").objects.filter(provider=provider.name, outcome="ok")
-    lately = past.filter(purpose__in=(PURPOSE, "extraction")).order_by("-id").values("latency_ms")[:_LATELY]
-    mean = lately.aggregate(mean=Avg("latency_ms"))["mean"]
+    recent_calls = past.filter(purpose__in=(PURPOSE, "extraction")).order_by("-id").values("latency_ms")[:_LATELY]
+    mean = recent_calls.aggregate(mean=Avg("latency_ms"))["mean"]
     seconds_a_call = SECONDS_A_CALL if mean is None else mean / 1000
     daily_cap, _dollars = caps(PURPOSE)
     tokens_in_all = usage.tokens_in + usage.tokens_out

@@ -42,7 +42,7 @@ BLOCK_TOKENS = 400
 LONGEST_DRAFT = 1_000
 MAX_QUOTES = 3
 WEIGHTIEST = 120
-SPOKEN = (Message.Role.USER, Message.Role.PERSONA)
+BOTH_SIDES = (Message.Role.USER, Message.Role.PERSONA)
 Item = TypeVar("Item")
 
 
@@ -141,14 +141,14 @@ def sample(job: ImportJob) -> list[PromptMessage]:
         for rows in messages
         for message in _fitting(map(_prompt_message, rows.iterator(chunk_size=50)), room // len(session_keys))
     )
-    once = {message.id: message for message in (*weighty, *_fitting(beginnings, room))}
+    messages_by_id = {message.id: message for message in (*weighty, *_fitting(beginnings, room))}
     # Add the addressees of messages in sessions without the persona.
-    lines = sorted(once.values(), key=lambda message: (message.at, message.id))
+    lines = sorted(messages_by_id.values(), key=lambda message: (message.at, message.id))
     message_rows = Message.objects.select_related("session").in_bulk([message.id for message in lines])
     sessions = {message.session_id: message.session for message in message_rows.values()}
-    others = {key: material_of(session).others for key, session in sessions.items()}
+    addressees = {key: material_of(session).others for key, session in sessions.items()}
     return [
-        replace(message, to=others[message_rows[message.id].session_id]) if message.id in message_rows else message
+        replace(message, to=addressees[message_rows[message.id].session_id]) if message.id in message_rows else message
         for message in lines
     ]
 
@@ -180,7 +180,7 @@ def spread(items: Sequence[Item], limit: int) -> list[Item]:
 
 def _imported(job: ImportJob) -> MessageQuerySet:
     """The imported messages of both sides that models may read."""
-    return Message.objects.filter(import_uuid=job.uuid, role__in=SPOKEN, persona=job.persona).shown_to_models()
+    return Message.objects.filter(import_uuid=job.uuid, role__in=BOTH_SIDES, persona=job.persona).shown_to_models()
 
 
 def _prompt_message(message: Message) -> PromptMessage:
@@ -206,22 +206,22 @@ def _cost(message: PromptMessage) -> int:
 # --- answer -------------------------------------------------------------------------------------------------------
 def sound_drafts(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[DraftedBlock, list[Quote]]]:
     """The drafts whose quotes occur in the messages they cite, as many as fit into their block."""
-    cited = {message_id(words.message_id) for one in answer.drafts for words in one.evidence} - {None}
+    cited = {message_id(words.message_id) for draft in answer.drafts for words in draft.evidence} - {None}
     messages = _imported(job).in_bulk([key for key in cited if key is not None])
     count: dict[str, int] = defaultdict(int)
     size: dict[str, int] = defaultdict(int)
-    for one in answer.drafts:
-        quotes = find_quotes(one.evidence, messages)[0][:MAX_QUOTES]
-        is_full = count[one.label] >= knobs.import_drafts_per_block() or (
-            size[one.label] + len(one.text) > MAX_CHARACTERS
+    for draft in answer.drafts:
+        quotes = find_quotes(draft.evidence, messages)[0][:MAX_QUOTES]
+        is_full = count[draft.label] >= knobs.import_drafts_per_block() or (
+            size[draft.label] + len(draft.text) > MAX_CHARACTERS
         )
         # Only the owner's own messages support a claim about the owner.
         by_user = any(quote.message.role == Message.Role.USER for quote in quotes)
-        may_rest_on_them = by_user or (bool(quotes) and one.label != "user")
-        if not is_full and len(one.text) <= LONGEST_DRAFT and may_rest_on_them:
-            count[one.label] += 1
-            size[one.label] += len(one.text)
-            yield one, quotes
+        is_supported = by_user or (bool(quotes) and draft.label != "user")
+        if not is_full and len(draft.text) <= LONGEST_DRAFT and is_supported:
+            count[draft.label] += 1
+            size[draft.label] += len(draft.text)
+            yield draft, quotes
 
 
 def _propose(lease: Lease[ImportJob], persona: Persona, block: DraftedBlock, quotes: Sequence[Quote]) -> bool:

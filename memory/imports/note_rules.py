@@ -35,8 +35,8 @@ LONGEST_PASSAGE = 1_000
 LONGEST_MEMORY = 800
 LONGEST_DESCRIPTION = 400
 UNSAID_CONFIDENCE = 0.7  # for memories without a confidence: another system was sure enough to keep them
-OURS = "echovessel"
-_GONE = ("superseded", "deprecated", "retracted", "archived")
+OUR_PLATFORM = "echovessel"
+_OUTDATED_STATUSES = ("superseded", "deprecated", "retracted", "archived")
 _LABELS: Mapping[str, Label] = {
     "identity": Label.USER,
     "user_profile": Label.USER,
@@ -137,12 +137,12 @@ class SortedNotes:
 
     passages: list[Passage] = field(default_factory=list)
     memories: list[Memory] = field(default_factory=list)
-    somebodies: list[DescribedPerson] = field(default_factory=list)
+    people: list[DescribedPerson] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     greeting: str = ""
 
     def all_memories(self) -> list[Memory]:
-        return [*self.memories, *(memory for somebody in self.somebodies for memory in somebody.memories)]
+        return [*self.memories, *(memory for person in self.people for memory in person.memories)]
 
 
 def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
@@ -165,7 +165,7 @@ def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
                 _sort_lore(lore, names, outcome)
         elif isinstance(note, Lore):
             _sort_lore(note, names, outcome)
-        elif note.rest.get("status") in _GONE:
+        elif note.rest.get("status") in _OUTDATED_STATUSES:
             outcome.left_out["outdated"] += 1
         elif block := _LABELS.get(note.type):
             outcome.passages += _passages(block, note.text, note.where, names.filled)
@@ -176,10 +176,10 @@ def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
     return outcome
 
 
-def _fields_of_our_export(rest: Mapping[str, Any]) -> dict[str, Any]:
+def _fields_of_our_export(other_fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that our own export adds to the specification, as far as they are valid."""
-    metadata, temporal = rest.get("metadata"), _table(rest.get("temporal"))
-    if not isinstance(metadata, Mapping) or _table(rest.get("provenance")).get("platform") != OURS:
+    metadata, temporal = other_fields.get("metadata"), _table(other_fields.get("temporal"))
+    if not isinstance(metadata, Mapping) or _table(other_fields.get("provenance")).get("platform") != OUR_PLATFORM:
         return {}
     impact, subject = metadata.get("emotional_impact"), metadata.get("subject")
     event_time = None
@@ -205,7 +205,7 @@ def _sort_lore(lore: Lore, names: Names, outcome: SortedNotes) -> None:
         text = names.resolved(lore.content)
         known_as = [key for key in (lore.name, *lore.keys) if key.strip() and not _PATTERN.search(key)]
         memories = list(_memories(text, f"lore:{lore.source_id}", subject=ConceptNode.Subject.PERSONA))
-        outcome.somebodies.append(DescribedPerson(f"lore:{lore.source_id}", known_as, text, memories))
+        outcome.people.append(DescribedPerson(f"lore:{lore.source_id}", known_as, text, memories))
 
 
 def _passages(label: Label, text: str, where: str, fill: Callable[[str], str]) -> Iterator[Passage]:

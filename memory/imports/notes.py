@@ -72,8 +72,8 @@ def store(persona: Persona, ready: PreparedNotes, import_uuid: UUID, now: dateti
         storing.propose(passage)
     for memory in ready.sorted_out.memories:
         storing.remember(memory)
-    for somebody in ready.sorted_out.somebodies:
-        storing.introduce(somebody)
+    for person in ready.sorted_out.people:
+        storing.introduce(person)
     return storing.counts
 
 
@@ -146,45 +146,45 @@ class _NoteStorer:
         return node.node
 
     # --- L5 ---------------------------------------------------------------------------------------------------------
-    def introduce(self, somebody: DescribedPerson) -> None:
+    def introduce(self, person: DescribedPerson) -> None:
         """Create a new, uncertain entity; if its name is known or unusable, its text becomes a memory."""
-        names = usable_names(self.persona, somebody.names)
-        if self.persona.entities.filter(external_id=_id(somebody.external_id)).exists():
+        names = usable_names(self.persona, person.names)
+        if self.persona.entities.filter(external_id=_id(person.external_id)).exists():
             self.counts["known"] += 1
             return
         # The id, the text or the name may have been forgotten here.
-        sources = [of_external("entity", _id(somebody.external_id)), TombstoneSource("text", somebody.text)]
+        sources = [of_external("entity", _id(person.external_id)), TombstoneSource("text", person.text)]
         sources += [TombstoneSource("name", name) for name in list(names)[:1]]
         if bool(tombstones.refused_among(self.persona, sources)):
             self.counts["refused"] += 1
             return
         aliases = Alias.objects.filter(persona=self.persona, normalized__in=[normalize_name(name) for name in names])
         if not names or aliases.exists():
-            self._remember_all(somebody)
+            self._remember_all(person)
             return
         entity = Entity.objects.create(
             persona=self.persona,
-            external_id=_id(somebody.external_id),
+            external_id=_id(person.external_id),
             canonical_name=names[0],
-            description=shorten_description(in_one_line(somebody.text)),
+            description=shorten_description(in_one_line(person.text)),
             status=Entity.Status.UNCERTAIN,
             import_uuid=self.import_uuid,
         )
         buried = tombstones.refused_among(self.persona, [TombstoneSource("name", name) for name in names])
         learn_aliases(entity, [name for name in names if TombstoneSource("name", name) not in buried][:MAX_NAMES])
         self.counts["entities"] += 1
-        if len(in_one_line(somebody.text)) > LONGEST_DESCRIPTION:
+        if len(in_one_line(person.text)) > LONGEST_DESCRIPTION:
             link(
                 entity,
                 [
                     node
-                    for node in self._remember_all(somebody)
+                    for node in self._remember_all(person)
                     if any(occurs(alias.text, node.description) for alias in entity.aliases.all())
                 ],
             )
 
-    def _remember_all(self, somebody: DescribedPerson) -> list[ConceptNode]:
-        return [node for memory in somebody.memories if (node := self.remember(memory))]
+    def _remember_all(self, person: DescribedPerson) -> list[ConceptNode]:
+        return [node for memory in person.memories if (node := self.remember(memory))]
 
 
 def uuids_in(ids: Iterable[str]) -> dict[UUID, str]:

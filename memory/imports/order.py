@@ -62,7 +62,7 @@ class Order:
                 self.at_once += not answer
 
     @property
-    def begins_with_the_newest(self) -> bool:
+    def is_newest_first(self) -> bool:
         is_timed, is_numbered = self.times.forth or self.times.back, self.numbers.forth != self.numbers.back
         if is_timed and (self.times.back > _A_FEW or not self.times.go_back):
             return self.times.go_back
@@ -72,7 +72,7 @@ class Order:
         return self.at_once <= self.times.back
 
     @property
-    def keeps_what_was_said_at_once(self) -> bool:
+    def keeps_order_of_equal_times(self) -> bool:
         """Whether messages with the same time are in order, even if the file begins with the newest."""
         for pairs in (self.numbers_at_once, self.answers_at_once):
             if pairs.forth != pairs.back:

@@ -90,8 +90,10 @@ def requeue_stale(now: datetime) -> int:
     # Last, so that a failing deletion does not hold up the queue.
     for job in ImportJob.objects.filter(status=Status.CANCELLED, finished_at=None):
         runs.finish_cancelled(job, now, ERASED_IN_A_MINUTE)
-    needless = ImportJob.objects.exclude(status__in=[*ImportJob.NEEDS_FILE, Status.ASKING]).exclude(pieces=None)
-    for job in needless.distinct():
+    jobs_with_needless_file = ImportJob.objects.exclude(status__in=[*ImportJob.NEEDS_FILE, Status.ASKING]).exclude(
+        pieces=None
+    )
+    for job in jobs_with_needless_file.distinct():
         stored_file.drop_file(job)
         cancellation.erase_bytes(job)
     unanswered = ImportJob.objects.filter(status=Status.ASKING)
@@ -122,10 +124,10 @@ class FileImport(runner.Job[ImportLease]):
             if row.status == Status.LOOKING:
                 return self.analyze()
             if row.status == Status.WRITING and (not self.write() or self.through == Status.WRITING):
-                return self.enqueue_rest()
+                return self.enqueue_next_slice()
             if row.status == Status.REMEMBERING:
                 if not consolidate.remember(self.lease, self.slice_end):
-                    return self.enqueue_rest()
+                    return self.enqueue_next_slice()
                 self.advance(Status.DRAFTING)
             if row.status == Status.DRAFTING and row.format != archive_files.NAME:
                 drafts.draft(self.lease)
@@ -157,20 +159,20 @@ class FileImport(runner.Job[ImportLease]):
             if self.row.format == archive_files.NAME:
                 self.take_in_archive(source)
                 return True
-            choices, renew = parse_choices(self.row.choices), analysis.FileKeeper(self.lease)
+            choices, renew = parse_choices(self.row.choices), analysis.LeaseRenewer(self.lease)
             options = analysis.options_of(source, choices)
 
-            def read() -> Iterator[ReaderItem]:
+            def read_items() -> Iterator[ReaderItem]:
                 for item in read_file(source, analysis.format_of(source, choices, self.row.format), options):
                     renew()
                     yield item
 
-            chunks = chunk_file(read(), self.row.format, choices, Cuts(**self.row.choices["cuts"]))
+            chunks = chunk_file(read_items(), self.row.format, choices, Cuts(**self.row.choices["cuts"]))
             for _done in islice(chunks, self.row.gone_through):
                 pass
             self.began_at = self.lease.clock()
-            for some in store.merge_counts(chunks):
-                store.store(self.lease, some)
+            for batch in store.group_chunks(chunks):
+                store.store(self.lease, batch)
                 self.progress(summary.progress(self.row))
                 if self.lease.clock() >= self.slice_end:
                     return False
@@ -199,7 +201,7 @@ class FileImport(runner.Job[ImportLease]):
             self._publish()
 
     # --- ends of a run --------------------------------------------------------------------------------------------
-    def enqueue_rest(self) -> Outcome:
+    def enqueue_next_slice(self) -> Outcome:
         """Continue after other jobs; if every session has to wait, when the first wait is over."""
         now = self.lease.clock()
         until = unread.waits_until(self.row, now) if self.row.status == Status.REMEMBERING else None
@@ -229,7 +231,7 @@ class FileImport(runner.Job[ImportLease]):
         logger.error("%s failed: %s", self.row, failure)
         if self.row.status == Status.DRAFTING:
             return self.finish(f"drafting: {failure}")
-        self._end(Status.FAILED, failure, cancellation.counts_of_what_stayed(self.row))
+        self._end(Status.FAILED, failure, cancellation.count_remaining(self.row))
         return Outcome.FAILED
 
     def _end(self, status: str, failure: str, counts: dict[str, int]) -> None:

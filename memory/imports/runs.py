@@ -65,16 +65,16 @@ def assign_persona(job: ImportJob, persona: Persona) -> None:
     job.refresh_from_db()
 
 
-def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = False) -> None:
+def confirm(job: ImportJob, choices: Choices, now: datetime, *, reanalyze: bool = False) -> None:
     """Begin to store the file's content as the person chose. If it has to be read in another way than before, or
     `again` is set, analyze it again first. Raises WrongChoice."""
     if job.status != Status.ASKING:
         raise NotAwaitingConfirmation
-    again = again or is_read_anew(job, choices)
-    choices = _as_read(job, choices)
+    reanalyze = reanalyze or needs_reanalysis(job, choices)
+    choices = _with_reading_choices(job, choices)
     _check_reading(job, choices)
-    if again:
-        analysis.analyze_again(job, choices)
+    if reanalyze:
+        analysis.request_reanalysis(job, choices)
     else:
         # Check that the choices cover everything that was found. Raises WrongChoice.
         if job.persona is None:
@@ -124,7 +124,7 @@ def begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
         persona = job.persona
         if persona is not None and not persona.user_name:
             # Memories call the owner by this name.
-            persona.user_name = suggestions.owner_called(job, choices)
+            persona.user_name = suggestions.name_of_owner(job, choices)
             persona.save(update_fields=["user_name"])
         job.refresh_from_db()
         summary.publish(job)
@@ -134,16 +134,16 @@ def cancel(job: ImportJob, now: datetime) -> bool:
     """Stop the import; consolidated sessions are kept. False if it was over. `finished_at` is set when the rest is
     erased; for years of messages a job does that, minute by minute."""
     with transaction.atomic():
-        going_on = ImportJob.objects.filter(pk=job.pk).exclude(status__in=ImportJob.OVER)
-        stopped = going_on.update(status=Status.CANCELLED, holder="", lease_until=None)
-        if stopped:
+        unfinished = ImportJob.objects.filter(pk=job.pk).exclude(status__in=ImportJob.OVER)
+        was_cancelled = unfinished.update(status=Status.CANCELLED, holder="", lease_until=None)
+        if was_cancelled:
             drafts.delete_replies(job)
         job.refresh_from_db()
-        if stopped:
+        if was_cancelled:
             summary.publish(job)
-    if stopped:
+    if was_cancelled:
         finish_cancelled(job, now, ERASED_AT_ONCE)
-    return bool(stopped)
+    return bool(was_cancelled)
 
 
 def finish_cancelled(job: ImportJob, now: datetime, limit: int) -> None:
@@ -151,16 +151,16 @@ def finish_cancelled(job: ImportJob, now: datetime, limit: int) -> None:
     continues."""
     stored_file.drop_file(job)
     cancellation.erase_unread(job, now, limit)
-    if cancellation.is_something_left(job):
+    if cancellation.has_unerased_sessions(job):
         return
-    counts = cancellation.counts_of_what_stayed(job)
+    counts = cancellation.count_remaining(job)
     ImportJob.objects.filter(pk=job.pk).update(finished_at=now, counts=counts, **analysis.without_names(job))
     job.refresh_from_db()
     cancellation.erase_bytes(job)
 
 
 # --- checks of choices --------------------------------------------------------------------------------------------
-def _as_read(job: ImportJob, choices: Choices) -> Choices:
+def _with_reading_choices(job: ImportJob, choices: Choices) -> Choices:
     """The choices; those about reading the file default to the earlier ones."""
     before = parse_choices(job.choices) if job.choices else Choices()
     day_first = before.day_first if choices.day_first is None else choices.day_first
@@ -173,9 +173,9 @@ def _as_read(job: ImportJob, choices: Choices) -> Choices:
     )
 
 
-def is_read_anew(job: ImportJob, choices: Choices) -> bool:
+def needs_reanalysis(job: ImportJob, choices: Choices) -> bool:
     """Whether the file has to be analyzed again before it can be imported with these choices."""
-    choices = _as_read(job, choices)
+    choices = _with_reading_choices(job, choices)
     before = parse_choices(job.choices) if job.choices else Choices()
     # Confirming the analysis as it is needs no second one.
     return (

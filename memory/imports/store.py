@@ -25,17 +25,17 @@ from persona.models import Persona
 
 JOURNAL = "journal"
 # Messages per transaction: larger ones are no faster, and live sessions wait for the lock.
-LINES_AT_ONCE = 100
-Fresh = list[tuple[str, ImportedMessage]]
+MESSAGES_PER_TRANSACTION = 100
+NewMessages = list[tuple[str, ImportedMessage]]
 
 
 @dataclass
 class SortedMessages:
     """The sorted messages of a chunk: new ones with the ids they are stored under, and the numbers of the others."""
 
-    fresh: Fresh = field(default_factory=list)
-    known: int = 0
-    refused: int = 0
+    new: NewMessages = field(default_factory=list)
+    known_count: int = 0
+    refused_count: int = 0
 
 
 @with_one_model
@@ -45,18 +45,18 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
     No transaction may be open: notes are embedded and messages tokenized before anything is written.
     """
     stored_digests = _stored_digests(lease.persona, chunks)
-    new_chunks = [chunk for chunk in chunks if chunk.things and chunk.digest not in stored_digests]
-    ready = {chunk.digest: notes.prepare_notes(lease.persona, chunk.things) for chunk in new_chunks}
-    worded = search.tokenize_texts(
+    new_chunks = [chunk for chunk in chunks if chunk.notes and chunk.digest not in stored_digests]
+    prepared_notes = {chunk.digest: notes.prepare_notes(lease.persona, chunk.notes) for chunk in new_chunks}
+    index_texts = search.tokenize_texts(
         message.content for chunk in chunks if chunk.digest not in stored_digests for message in chunk.lines
     )
     with transaction.atomic():
         lease.checkpoint()
         gone_through = lease.leased_row().values_list("gone_through", flat=True)[0]
-        storing = _ChunkStorer(lease, chunks, gone_through)
-        storing.store_lines(worded)
-        storing.store_notes(ready)
-        job, counts = lease.row, storing.counts
+        storer = _ChunkStorer(lease, chunks, gone_through)
+        storer.store_lines(index_texts)
+        storer.store_notes(prepared_notes)
+        job, counts = lease.row, storer.counts
         before = lease.leased_row().values_list("counts", flat=True)[0]
         job.counts = {name: before.get(name, 0) + counts.get(name, 0) for name in sorted({*before, *counts})}
         job.gone_through = gone_through + len(chunks)
@@ -66,26 +66,26 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
 
 def _stored_digests(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
     digests = [chunk.digest for chunk in chunks]
-    chunks_here = ImportChunk.objects.filter(persona=persona, digest__in=digests)
-    return set(chunks_here.values_list("digest", flat=True))
+    stored_chunks = ImportChunk.objects.filter(persona=persona, digest__in=digests)
+    return set(stored_chunks.values_list("digest", flat=True))
 
 
 def sort_messages(
     messages: Sequence[ImportedMessage], content_by_id: dict[str, str], is_refused: Collection[ImportedMessage]
 ) -> SortedMessages:
-    """Sort messages into new, known and refused ones. `held` maps ids to known texts; new messages are added to it. A
-    message in several parts counts once. Pure."""
+    """Sort messages into new, known and refused ones. `content_by_id` holds the known texts; new messages are
+    added to it. A message in several parts counts once. Pure."""
     outcome = SortedMessages()
     for message in messages:
         names = (message.external_id, message.other_id)
         if message.content in (content_by_id.get(name) for name in names):
-            outcome.known += message.is_whole
+            outcome.known_count += message.is_first_part
         elif message in is_refused:
-            outcome.refused += message.is_whole
+            outcome.refused_count += message.is_first_part
         else:
             name = next(name for name in names if name not in content_by_id)
             content_by_id[name] = message.content
-            outcome.fresh.append((name, message))
+            outcome.new.append((name, message))
     return outcome
 
 
@@ -95,21 +95,21 @@ def predict_counts(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
     counts: Counter[str] = Counter()
     content_by_id: dict[str, str] = {}
     seen_digests: set[str] = set()
-    for some in merge_counts(chunks):
-        sifting = _MessageSorter(persona, some)
-        sifting.known |= seen_digests
-        sifting.sift(content_by_id)
-        seen_digests |= sifting.known
-        counts += sifting.counts
+    for group in group_chunks(chunks):
+        sorter = _MessageSorter(persona, group)
+        sorter.known_digests |= seen_digests
+        sorter.sift(content_by_id)
+        seen_digests |= sorter.known_digests
+        counts += sorter.counts
     return counts
 
 
-def merge_counts(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
+def group_chunks(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
     """The chunks in groups that are stored together. A chunk of notes, which is embedded first, ends its group."""
     gathered: list[Chunk] = []
     for chunk in chunks:
         gathered.append(chunk)
-        if chunk.things or sum(len(chunk.lines) for chunk in gathered) >= LINES_AT_ONCE:
+        if chunk.notes or sum(len(chunk.lines) for chunk in gathered) >= MESSAGES_PER_TRANSACTION:
             yield gathered
             gathered = []
     if gathered:
@@ -122,12 +122,12 @@ class _MessageSorter:
     def __init__(self, persona: Persona, chunks: Sequence[Chunk], number: int = 0) -> None:
         self.persona = persona
         self.chunks = list(enumerate(chunks, start=number))
-        self.known = _stored_digests(self.persona, chunks)
+        self.known_digests = _stored_digests(self.persona, chunks)
         self.counts: Counter[str] = Counter()
 
-    def sift(self, content_by_id: dict[str, str]) -> list[tuple[int, Chunk, Fresh]]:
-        """The chunks with new messages, and these messages; `held` are known texts by id beside the persona's, to which
-        new ones are added. All messages are counted."""
+    def sift(self, content_by_id: dict[str, str]) -> list[tuple[int, Chunk, NewMessages]]:
+        """The chunks with new messages, and these messages; `content_by_id` are further known texts, to
+        which new ones are added. All messages are counted."""
         if left_out := sum(chunk.left_out for _number, chunk in self.chunks):
             self.counts["left_out"] = left_out
         chunks = [chunk for _number, chunk in self.chunks if chunk.lines]
@@ -144,40 +144,40 @@ class _MessageSorter:
                 for chunk in chunks
                 for message in chunk.lines
             }
-            buried = tombstones.refused_among(
-                self.persona, {burial for burials in imported.values() for burial in burials}
+            tombstoned = tombstones.refused_among(
+                self.persona, {source for sources in imported.values() for source in sources}
             )
-            refused = {message for message, burials in imported.items() if not buried.isdisjoint(burials)}
+            refused = {message for message, sources in imported.items() if not tombstoned.isdisjoint(sources)}
         # The texts that the persona has under these ids, including its own messages that were exported and come back.
         ids = {name for chunk in chunks for message in chunk.lines for name in (message.external_id, message.other_id)}
-        own = notes.uuids_in(ids)
-        back = self.persona.messages.filter(uuid__in=own).values_list("uuid", "content")
+        own_uuids = notes.uuids_in(ids)
+        own_messages = self.persona.messages.filter(uuid__in=own_uuids).values_list("uuid", "content")
         rows = bulk.select_by_values(
             Message, {"persona_id": self.persona.pk}, "external_id", ids, ("external_id", "content")
         )
-        content_by_id.update({own[uuid]: content for uuid, content in back} | dict(rows))
-        to_store: list[tuple[int, Chunk, Fresh]] = []
+        content_by_id.update({own_uuids[uuid]: content for uuid, content in own_messages} | dict(rows))
+        to_store: list[tuple[int, Chunk, NewMessages]] = []
         for number, chunk in self.chunks:
-            if fresh := self._fresh(chunk, content_by_id, refused):
-                to_store.append((number, chunk, fresh))
+            if new := self._fresh(chunk, content_by_id, refused):
+                to_store.append((number, chunk, new))
                 self.counts["entries" if chunk.kind == "prose" else "lines"] += sum(
-                    message.is_whole for _, message in fresh
+                    message.is_first_part for _, message in new
                 )
         self.counts.update(talks=len(to_store), lines=0)
         return to_store
 
-    def _fresh(self, chunk: Chunk, content_by_id: dict[str, str], refused: Collection[ImportedMessage]) -> Fresh:
+    def _fresh(self, chunk: Chunk, content_by_id: dict[str, str], refused: Collection[ImportedMessage]) -> NewMessages:
         """The messages of the chunk to store; the others are counted. Of a known chunk none are stored: its missing
         messages were deleted."""
         outcome = sort_messages(chunk.lines, content_by_id, refused)
-        self.counts["refused"] += outcome.refused
-        if chunk.lines and chunk.digest in self.known:
-            self.counts["known"] += outcome.known + sum(message.is_whole for _id, message in outcome.fresh)
+        self.counts["refused"] += outcome.refused_count
+        if chunk.lines and chunk.digest in self.known_digests:
+            self.counts["known"] += outcome.known_count + sum(message.is_first_part for _id, message in outcome.new)
             return []
-        self.counts["known"] += outcome.known
-        if outcome.fresh:
-            self.known.add(chunk.digest)
-        return outcome.fresh
+        self.counts["known"] += outcome.known_count
+        if outcome.new:
+            self.known_digests.add(chunk.digest)
+        return outcome.new
 
     def _day_of(self, message: ImportedMessage) -> date:
         return message.at.astimezone(self.persona.zone).date()
@@ -258,12 +258,12 @@ class _ChunkStorer(_MessageSorter):
     def store_notes(self, ready: Mapping[str, PreparedNotes]) -> None:
         now, uuid = self.lease.clock(), self.lease.row.uuid
         for number, chunk in self.chunks:
-            if not chunk.things:
+            if not chunk.notes:
                 continue
-            if chunk.digest in self.known:
-                self.counts["known"] += len(chunk.things)
+            if chunk.digest in self.known_digests:
+                self.counts["known"] += len(chunk.notes)
                 continue
-            self.known.add(chunk.digest)
+            self.known_digests.add(chunk.digest)
             self.counts.update(notes.store(self.persona, ready[chunk.digest], uuid, now))
             bulk.insert([self._chunk(number, chunk, None)])
 

@@ -13,7 +13,7 @@ from memory.imports.readers.source import Placed
 from memory.models import ImportJob, ImportPiece
 
 PIECE_BYTES = 1024 * 1024
-_PIECES_HELD = 4
+_MAX_PIECES_IN_MEMORY = 4
 
 
 def keep_file(job: ImportJob, source: Source) -> str:
@@ -54,7 +54,7 @@ class _StoredFile(Placed):
         super().__init__(job.file_size)
         pieces = ImportPiece.objects.filter(job=job.pk).values_list("content", flat=True)
         # Raises ImportPiece.DoesNotExist if the file was deleted meanwhile.
-        self._piece = lru_cache(_PIECES_HELD)(lambda number: bytes(pieces.get(number=number)))
+        self._piece = lru_cache(_MAX_PIECES_IN_MEMORY)(lambda number: bytes(pieces.get(number=number)))
 
     def readinto(self, buffer: Any) -> int:
         if self._place >= self._size:

@@ -35,16 +35,16 @@ def suggest_choices(job: ImportJob) -> Choices:
         zone=zone if before.zone == "UTC" else before.zone,
         undated=before.undated or (job.created_at - timedelta(days=1)).date(),
     )
-    return replace(likely, called=owner_called(job, likely))
+    return replace(likely, called=name_of_owner(job, likely))
 
 
-def owner_called(job: ImportJob, choices: Choices) -> str:
+def name_of_owner(job: ImportJob, choices: Choices) -> str:
     """The owner's name: as the persona knows it, as chosen, or as a speaker in the file; "" if only an account's name
     is known, which nobody is called by."""
-    owner_name = job.persona.user_name if job.persona else ""
+    name_in_persona = job.persona.user_name if job.persona else ""
     names = [name for name, role in choices.roles.items() if role == "user" and is_a_name(name)]
     in_file = names[0].strip() if len(names) == 1 else job.found.get("called", "")
-    return owner_name or choices.called.strip() or in_file
+    return name_in_persona or choices.called.strip() or in_file
 
 
 def is_a_name(speaker: str) -> bool:

@@ -33,7 +33,7 @@ def summarize(job: ImportJob) -> dict[str, Any]:
     if job.status != Status.ASKING:
         owner_name = job.persona.user_name if job.persona else ""
     else:
-        owner_name = suggestions.owner_called(job, suggestions.suggest_choices(job))
+        owner_name = suggestions.name_of_owner(job, suggestions.suggest_choices(job))
     return {
         "id": str(job.uuid),
         "persona_id": str(job.persona.uuid) if job.persona else None,
@@ -85,9 +85,9 @@ def progress(job: ImportJob) -> float:
     if job.status == Status.WRITING:
         part = min(1.0, job.gone_through / max(1, job.found.get("chunks", 0)))
     elif job.status == Status.REMEMBERING:
-        read = unread.count_sessions(job)
-        done_count = read.get("remembered", 0) + read.get("failed", 0)
-        part = done_count / max(1, done_count + read.get("unread", 0))
+        session_counts = unread.count_sessions(job)
+        done_count = session_counts.get("remembered", 0) + session_counts.get("failed", 0)
+        part = done_count / max(1, done_count + session_counts.get("unread", 0))
     else:
         part = 0.0
     return round(begin + (end - begin) * part, 4)

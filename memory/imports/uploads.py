@@ -15,11 +15,11 @@ from django.http import HttpRequest
 from memory import knobs
 
 
-class Unnamed(FileUploadHandler):
+class UnnamedUploadHandler(FileUploadHandler):
     """All files of a request together may be as large as the knob allows. A larger one is dropped, but the form is
     still read, so that the page can report it."""
 
-    taken = 0
+    bytes_received = 0
     file: Any
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
@@ -27,10 +27,10 @@ class Unnamed(FileUploadHandler):
         self.file = SpooledTemporaryFile(max_size=settings.FILE_UPLOAD_MAX_MEMORY_SIZE)  # noqa: SIM115
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        self.taken += len(raw_data)
+        self.bytes_received += len(raw_data)
         # A view may accept less than imports do, as `max_upload_bytes`.
         match = self.request and self.request.resolver_match
-        if self.taken > (getattr(match and match.func, "max_upload_bytes", 0) or most_bytes()):
+        if self.bytes_received > (getattr(match and match.func, "max_upload_bytes", 0) or most_bytes()):
             self.file.close()
             self.request.upload_is_too_big = True  # type: ignore[union-attr]
             raise SkipFile

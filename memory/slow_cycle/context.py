@@ -78,7 +78,7 @@ def build_inputs(cycle: SlowCycle, now: datetime) -> RunInputs:
     persona = cycle.persona
     boundaries = boundaries_of(persona)[: knobs.slow_cycle_boundaries()]
     tokens_left = knobs.slow_cycle_run_tokens() - cost(request(persona, RunInputs(boundaries=boundaries), now))
-    known_inputs = _read_known(persona, tokens_left // 2, now)
+    known_inputs = _read_open_items(persona, tokens_left // 2, now)
     tokens_left -= sum(map(_cost, known_inputs.words))
     fresh = fresh_events(cycle, now)
     prompted = list(fresh.filter(pk__lte=replies.thought_through(persona))[:MAX_EVENTS_READ])
@@ -155,7 +155,7 @@ def request(persona: Persona, inputs: RunInputs, now: datetime) -> llm.Request:
     )
 
 
-def _read_known(persona: Persona, room: int, now: datetime) -> RunInputs:
+def _read_open_items(persona: Persona, room: int, now: datetime) -> RunInputs:
     """Open items first: new events may settle them."""
 
     def format_open_item(node: ConceptNode) -> str:
@@ -163,8 +163,8 @@ def _read_known(persona: Persona, room: int, now: datetime) -> RunInputs:
         return f"[e{node.pk}] ({PROMISE[Kind(node.kind)]}{due}) {one_line(node.description)}"
 
     # Open promises and expectations, the next due first, those without a day last.
-    still_open = ConceptNode.objects.filter(persona=persona, kind__in=KINDS, outcome=ConceptNode.Outcome.OPEN)
-    in_order = still_open.recallable().order_by(F("event_time_end").asc(nulls_last=True), "pk")
+    open_items = ConceptNode.objects.filter(persona=persona, kind__in=KINDS, outcome=ConceptNode.Outcome.OPEN)
+    in_order = open_items.recallable().order_by(F("event_time_end").asc(nulls_last=True), "pk")
     awaited = _fitting(in_order[: knobs.slow_cycle_awaited()], format_open_item, room)
     room -= sum(_cost(item.line) for item in awaited)
     unanswered = _fitting(questions.open_questions(persona, now), lambda row: f"[q{row.pk}] {one_line(row.text)}", room)

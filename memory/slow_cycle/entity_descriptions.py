@@ -127,10 +127,12 @@ def due_subjects(persona: Persona) -> list[Subject]:
         events__gte=knobs.slow_cycle_entity_least_events(), newest__gt=F("described_through")
     )
     limit = knobs.slow_cycle_entities()
-    others = due_entities.exclude(pk__in=described_through).order_by("-newest", "pk")[:limit]
-    again = due_entities.in_bulk(list(described_through))
+    new_entities = due_entities.exclude(pk__in=described_through).order_by("-newest", "pk")[:limit]
+    resumed_entities = due_entities.in_bulk(list(described_through))
     subjects = []
-    for entity in [*(again[pk] for pk in described_through if pk in again), *others][:limit]:
+    for entity in [*(resumed_entities[pk] for pk in described_through if pk in resumed_entities), *new_entities][
+        :limit
+    ]:
         events = ConceptNode.objects.filter(mentions__entity=entity, kind__in=L3).recallable()
         if entity.pk in described_through:
             events = events.filter(pk__lte=described_through[entity.pk])
@@ -183,5 +185,5 @@ def shorten_description(text: str) -> str:
     """
     if len(text) <= MAX_LENGTH:
         return text
-    whole = _SENTENCES.match(text[:MAX_LENGTH])
-    return whole.group() if whole else text[: MAX_LENGTH - 1].rstrip() + "…"
+    sentences = _SENTENCES.match(text[:MAX_LENGTH])
+    return sentences.group() if sentences else text[: MAX_LENGTH - 1].rstrip() + "…"

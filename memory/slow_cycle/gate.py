@@ -65,7 +65,7 @@ def decide(facts: Facts, now: datetime) -> Decision:
     if facts.has_correction:
         return Decision(Reason.CORRECTION)
     # A run in the future was made before the clock was set back: it is ignored.
-    rest = timedelta(minutes=knobs.slow_cycle_rest_minutes())
-    if timedelta(0) <= now - facts.last_run_at < rest:
-        return Decision(refusal=Refusal.COOL_DOWN, again_at=facts.last_run_at + rest)
+    cool_down = timedelta(minutes=knobs.slow_cycle_rest_minutes())
+    if timedelta(0) <= now - facts.last_run_at < cool_down:
+        return Decision(refusal=Refusal.COOL_DOWN, again_at=facts.last_run_at + cool_down)
     return Decision(Reason.RESTED)

@@ -25,7 +25,7 @@ from memory.store import tombstones, writing
 from memory.store.active_model import follow, with_one_model
 from memory.store.writing import Draft
 
-FORGOTTEN, GONE, LEFT_ALONE = "forgotten", "no_ground", "left_alone"
+FORGOTTEN, NO_GROUND, LEFT_ALONE = "forgotten", "no_ground", "left_alone"
 
 
 @with_one_model
@@ -84,7 +84,7 @@ class _Results:
         """Write a thought or an expectation through the gate."""
         filling = _live(draft.filling)
         if not filling:
-            return _dropped(draft.kind, GONE)
+            return _dropped(draft.kind, NO_GROUND)
         if crosses(self.inputs.boundaries, draft.description):
             return _dropped(draft.kind, LEFT_ALONE)
         if brings_back(self.run.persona, draft.description, self.inputs.words):
@@ -98,7 +98,7 @@ class _Results:
     def ask(self, item: NewQuestion) -> Account:
         about, text = _live(item.about), questions.tidy_question(item.text)
         if not about:
-            return _dropped("question", GONE)
+            return _dropped("question", NO_GROUND)
         if crosses(self.inputs.boundaries, text):
             return _dropped("question", LEFT_ALONE)
         if tombstones.refuses(self.run.persona, [text]) or brings_back(self.run.persona, text, self.inputs.words):
@@ -110,7 +110,7 @@ class _Results:
         """Settle a promise or an expectation."""
         evidence = _live(item.evidence)
         if not evidence or not _live([item.node]):
-            return _dropped("outcome", GONE)
+            return _dropped("outcome", NO_GROUND)
         if not open_items.settle(item.node, item.outcome, evidence[0], self.now):
             return _dropped("outcome", "not_open")
         by = [event.pk for event in evidence]
@@ -118,7 +118,7 @@ class _Results:
 
     def answer(self, item: AnsweredQuestion) -> Account:
         if not _live([item.by]):
-            return _dropped("answer", GONE)
+            return _dropped("answer", NO_GROUND)
         if not questions.answer(item.question, item.by, self.now):
             return _dropped("answer", "not_open")
         return {"kind": "answer", "id": item.question.pk, "by": [item.by.pk]}
@@ -130,14 +130,14 @@ class _Results:
             thread = persona.threads.standing().filter(pk=part.thread.pk).first()
             added = threads.continue_thread(thread, nodes, part.state) if thread else []
             by = [node.pk for node in added]
-            return {"kind": "thread", "id": part.thread.pk, "by": by} if by else _dropped("thread", GONE)
+            return {"kind": "thread", "id": part.thread.pk, "by": by} if by else _dropped("thread", NO_GROUND)
         if any(crosses(self.inputs.boundaries, text) for text in (part.title, *(node.description for node in nodes))):
             return _dropped("thread", LEFT_ALONE)
         if tombstones.refuses(persona, [part.title]) or brings_back(persona, part.title, self.inputs.words):
             return _dropped("thread", FORGOTTEN)
         begun = threads.begin(persona, part.title, nodes, part.state, self.now)
         by = [node.pk for node in nodes]
-        return {"kind": "thread", "id": begun.pk, "by": by} if begun else _dropped("thread", GONE)
+        return {"kind": "thread", "id": begun.pk, "by": by} if begun else _dropped("thread", NO_GROUND)
 
     def describe(self, description: Description) -> Account:
         about: Account = {"kind": "description", "id": description.of.entity.pk}

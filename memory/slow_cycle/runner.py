@@ -70,14 +70,14 @@ class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
         if self.is_exhausted():
             return self.fail("stopped")
         if decision.refusal is not None:
-            return self.rest(decision)
+            return self.wait_for_gate(decision)
         self.inputs = build_inputs(self.cycle, self.lease.clock())
         thinking = think(self.lease, self.inputs)
         described = describe(self.lease, knobs.slow_cycle_run_tokens() - thinking.cost)
         store(self.lease, self.reason, thinking, described)
         return Outcome.DONE
 
-    def rest(self, decision: Decision) -> Outcome:
+    def wait_for_gate(self, decision: Decision) -> Outcome:
         """Wait until the refusal is over or there is something new. A refusal costs no attempt."""
         with transaction.atomic():
             self.lease.release(lease_until=decision.again_at, attempts=self.lease.attempts() - 1)

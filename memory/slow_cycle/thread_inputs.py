@@ -20,7 +20,7 @@ from memory.curation.threads import members_of, newest_first
 from memory.models import ConceptNode, Entity, Mention, Thread
 from memory.models.thread import day_of
 from memory.slow_cycle import thread_rules
-from memory.slow_cycle.thread_rules import LAST_MEMBERS, Proposal, Telling
+from memory.slow_cycle.thread_rules import LAST_MEMBERS, MemoryFeatures, Proposal
 from memory.store import vectors
 from persona.models import Persona
 
@@ -35,7 +35,7 @@ class Matters:
     threads: Sequence[Thread]
     earlier: Sequence[ConceptNode]
     members: Mapping[int, Sequence[int]]
-    tellings: Mapping[int, Telling]
+    tellings: Mapping[int, MemoryFeatures]
 
     def propose(self, events: Sequence[int], earlier: Sequence[int], threads: Sequence[int]) -> Sequence[Proposal]:
         """The threads that the rules propose to begin or continue with these."""
@@ -56,7 +56,7 @@ def read_matters(persona: Persona, events: Sequence[ConceptNode], now: datetime)
     loose = loose.exclude(pk__in=[event.pk for event in events])
     unthreaded = list(loose.newest_first()[:MAX_EARLIER_READ])
     last = [node for thread in threads for node in current[thread]]
-    tellings = _tell(persona, [*events, *unthreaded, *last])
+    tellings = _read_features(persona, [*events, *unthreaded, *last])
     fresh = [tellings[event.pk] for event in events]
     nearness = {node.pk: thread_rules.nearness(tellings[node.pk], fresh) for node in unthreaded}
     near = sorted((node for node in unthreaded if nearness[node.pk] > 0), key=lambda node: -nearness[node.pk])
@@ -74,22 +74,25 @@ def format_thread(thread: Thread) -> Neutral:
     return Neutral(f"[t{thread.pk}] ({thread.state}) {one_line(thread.title)}: {one_line(newest.description)}")
 
 
-def _tell(persona: Persona, nodes: Sequence[ConceptNode]) -> dict[int, Telling]:
+def _read_features(persona: Persona, nodes: Sequence[ConceptNode]) -> dict[int, MemoryFeatures]:
     keys = [node.pk for node in nodes]
     vector_by_key = vectors.of(keys)
     none = np.full(next((len(vector) for vector in vector_by_key.values()), 1), np.nan)
     people: dict[int, set[int | str]] = defaultdict(set)
-    somebody = Mention.objects.filter(node__in=keys, entity__kind__in=(Entity.Kind.PERSON, Entity.Kind.PET))
-    for node, entity in somebody.values_list("node_id", "entity_id"):
+    mentions = Mention.objects.filter(node__in=keys, entity__kind__in=(Entity.Kind.PERSON, Entity.Kind.PET))
+    for node, entity in mentions.values_list("node_id", "entity_id"):
         people[node].add(entity)
     names = names_of(persona)
     talking = {persona.user_display_name.casefold(), persona.name.casefold()}
     for memory in nodes:
         # "Mum's" and "mother" are one relative; other people are identified by their names.
-        others = (other for other in others_in(memory.description) if not relatives_in(other))
-        people[memory.pk] |= {*relatives_in(memory.description, owner=persona.user_display_name), *others} - talking
+        other_people = (name for name in others_in(memory.description) if not relatives_in(name))
+        people[memory.pk] |= {
+            *relatives_in(memory.description, owner=persona.user_display_name),
+            *other_people,
+        } - talking
     return {
-        node.pk: thread_rules.tell(
+        node.pk: thread_rules.features_of(
             node,
             day_of(node, persona.zone),
             node.created_at.astimezone(persona.zone).date(),

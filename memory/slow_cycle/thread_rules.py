@@ -27,14 +27,14 @@ MIN_COSINE = 0.3  # the least cosine between a new memory and an earlier one tha
 
 
 @dataclass(frozen=True, eq=False)
-class Telling:
+class MemoryFeatures:
     """The features of a memory: its day, its people, its significant words, its matters, whether something is open, and
     its vector (NaN if it has none)."""
 
     key: int
     text: str
     day: date
-    told: date
+    recorded_on: date
     people: frozenset[Any]
     words: frozenset[str]
     matters: frozenset[str]
@@ -53,11 +53,11 @@ class Proposal:
     state: str
 
 
-def tell(
+def features_of(
     node: ConceptNode, day: date, recorded_on: date, people: Iterable[Any], names: frozenset[str], vector: np.ndarray
-) -> Telling:
+) -> MemoryFeatures:
     """The features of a node. `names` are the words of the names of owner and persona."""
-    return Telling(
+    return MemoryFeatures(
         node.pk,
         node.description,
         day,
@@ -70,7 +70,7 @@ def tell(
     )
 
 
-def is_one_matter(first: Telling, other: Telling) -> bool:
+def is_one_matter(first: MemoryFeatures, other: MemoryFeatures) -> bool:
     """Whether two memories belong to one matter."""
     if abs((first.day - other.day).days) > knobs.thread_gap_days():
         return False
@@ -83,26 +83,26 @@ def is_one_matter(first: Telling, other: Telling) -> bool:
     return is_awaited and len(shared) >= MIN_SHARED and _are_alike(first, other)
 
 
-def likeness(first: Telling, other: Telling) -> float:
+def likeness(first: MemoryFeatures, other: MemoryFeatures) -> float:
     """The cosine of two memories on the scale of the bundled model; 0 if one has no vector."""
     return float(embedding.scale().comparable("texts", float(np.nan_to_num(first.vector @ other.vector))))
 
 
-def _are_alike(first: Telling, other: Telling) -> bool:
+def _are_alike(first: MemoryFeatures, other: MemoryFeatures) -> bool:
     return likeness(first, other) >= knobs.thread_cosine()
 
 
 def propose(
-    fresh: Sequence[Telling], earlier: Sequence[Telling], threads: Mapping[int, Sequence[Telling]]
+    fresh: Sequence[MemoryFeatures], earlier: Sequence[MemoryFeatures], threads: Mapping[int, Sequence[MemoryFeatures]]
 ) -> list[Proposal]:
     """The threads that fresh memories continue or begin, also with `earlier` memories that are in no thread. `threads`
     holds the last members of each thread, oldest first."""
-    continued: dict[int, list[Telling]] = {}
-    loose: list[Telling] = []
+    continued: dict[int, list[MemoryFeatures]] = {}
+    loose: list[MemoryFeatures] = []
     for memory in (*fresh, *earlier):
         # An earlier memory, such as a plan, joins only threads that a fresh one continues.
-        open_to = threads if memory in fresh else continued
-        fits = {key: _share_alike(memory, [*threads[key], *continued.get(key, ())]) for key in open_to}
+        thread_keys = threads if memory in fresh else continued
+        fits = {key: _share_alike(memory, [*threads[key], *continued.get(key, ())]) for key in thread_keys}
         best = max(fits, key=lambda key: fits[key], default=None)
         if best is not None and fits[best] >= 0.5:
             continued.setdefault(best, []).append(memory)
@@ -112,42 +112,46 @@ def propose(
     proposals = [
         Proposal(
             key,
-            [telling.key for telling in added],
-            [telling.text for telling in (*threads[key], *added)],
+            [features.key for features in added],
+            [features.text for features in (*threads[key], *added)],
             _state(added),
         )
         for key, added in continued.items()
     ]
-    candidates = sorted([*earlier, *loose], key=lambda telling: (telling.day, telling.key))
+    candidates = sorted([*earlier, *loose], key=lambda features: (features.day, features.key))
     for memory in loose:
         if memory not in candidates:
             continue
         members = [memory]
-        for other in candidates:
-            if other is not memory and _share_alike(other, members) >= 0.5 and is_one_matter(other, members[0]):
-                members.append(other)
-        if len(members) >= MIN_NEW and len({telling.told for telling in members}) > 1:
-            members.sort(key=lambda telling: (telling.day, telling.key))
-            candidates = [telling for telling in candidates if telling not in members]
-            keys, texts = [telling.key for telling in members], [telling.text for telling in members]
+        for candidate in candidates:
+            if (
+                candidate is not memory
+                and _share_alike(candidate, members) >= 0.5
+                and is_one_matter(candidate, members[0])
+            ):
+                members.append(candidate)
+        if len(members) >= MIN_NEW and len({features.recorded_on for features in members}) > 1:
+            members.sort(key=lambda features: (features.day, features.key))
+            candidates = [features for features in candidates if features not in members]
+            keys, texts = [features.key for features in members], [features.text for features in members]
             proposals.append(Proposal(None, keys, texts, _state(members)))
     return proposals
 
 
-def _share_alike(memory: Telling, members: Sequence[Telling]) -> float:
+def _share_alike(memory: MemoryFeatures, members: Sequence[MemoryFeatures]) -> float:
     last = members[-LAST_MEMBERS:]
     return sum(is_one_matter(memory, member) for member in last) / len(last) if last else 0.0
 
 
-def _state(members: Sequence[Telling]) -> str:
+def _state(members: Sequence[MemoryFeatures]) -> str:
     """Ended if the newest memory says so."""
-    newest = max(members, key=lambda telling: (telling.day, telling.key))
+    newest = max(members, key=lambda features: (features.day, features.key))
     return Thread.State.ENDED if tells_an_end(newest.text) else Thread.State.OPEN
 
 
-def nearness(memory: Telling, events: Sequence[Telling]) -> float:
+def nearness(memory: MemoryFeatures, events: Sequence[MemoryFeatures]) -> float:
     """How near an earlier memory is to one of the events; one that belongs to the same matter ranks first. 0 if it is
     near none."""
     best = max((likeness(memory, event) for event in events), default=0.0)
-    is_one = any(is_one_matter(memory, event) for event in events)
-    return is_one + best if is_one or best >= MIN_COSINE else 0.0
+    is_same_matter = any(is_one_matter(memory, event) for event in events)
+    return is_same_matter + best if is_same_matter or best >= MIN_COSINE else 0.0

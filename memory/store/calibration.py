@@ -58,15 +58,15 @@ def measure_set(model: str, path: Path, common: np.ndarray) -> dict[str, Any]:
     queries = [(question, relevant) for question, relevant in queries if relevant]
     texts = embedding.embed(list(memories.values()), model)
     questions = embedding.embed([question for question, _ in queries], model, as_query=True, is_hurried=False)
-    whole = questions - common_words.SHARE * common
-    whole /= np.maximum(np.linalg.norm(whole, axis=1, keepdims=True), 1e-9)
-    nearest = np.argsort(-(whole @ texts.T), axis=1)[:, :FEEDBACK_NODES]
-    sharpened = sharpen_query(whole, texts[nearest].sum(axis=1))
+    centred = questions - common_words.SHARE * common
+    centred /= np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9)
+    nearest = np.argsort(-(centred @ texts.T), axis=1)[:, :FEEDBACK_NODES]
+    sharpened = sharpen_query(centred, texts[nearest].sum(axis=1))
     places = {name: place for place, name in enumerate(memories)}
     answers = np.zeros((len(queries), len(memories)), dtype=bool)
     for row, (_, relevant) in enumerate(queries):
         answers[row, [places[name] for name in relevant]] = True
-    of_query, of_whole, of_sharpened, of_texts = (rows @ texts.T for rows in (questions, whole, sharpened, texts))
+    of_query, of_centred, of_sharpened, of_texts = (rows @ texts.T for rows in (questions, centred, sharpened, texts))
     apart = ~np.eye(len(memories), dtype=bool)
     neighbours = np.where(apart, of_texts, -1.0).max(axis=1)
     # By question, the share of pairs in which the answer is nearer than another memory.
@@ -75,7 +75,7 @@ def measure_set(model: str, path: Path, common: np.ndarray) -> dict[str, Any]:
     ]
     return {
         "query": _medians(of_query[~answers], of_query[answers]),
-        "whole": _medians(of_whole[~answers], of_whole[answers]),
+        "whole": _medians(of_centred[~answers], of_centred[answers]),
         "sharpened": _medians(of_sharpened[~answers], of_sharpened[answers]),
         "texts": _medians(of_texts[apart], neighbours),
         # The chance that an answer is nearer than another memory (the area under the curve).
@@ -83,10 +83,10 @@ def measure_set(model: str, path: Path, common: np.ndarray) -> dict[str, Any]:
     }
 
 
-def sharpen_query(whole: np.ndarray, centre: np.ndarray) -> np.ndarray:
+def sharpen_query(queries: np.ndarray, centre: np.ndarray) -> np.ndarray:
     """Queries (…, d) plus the mean direction of the best memories (…, d), at unit length: memories near good answers
     are likelier to be answers (Rocchio 1971)."""
-    sharpened = whole + FEEDBACK * centre / np.maximum(np.linalg.norm(centre, axis=-1, keepdims=True), 1e-9)
+    sharpened = queries + FEEDBACK * centre / np.maximum(np.linalg.norm(centre, axis=-1, keepdims=True), 1e-9)
     return np.asarray(sharpened / np.linalg.norm(sharpened, axis=-1, keepdims=True))
 
 

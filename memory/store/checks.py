@@ -117,9 +117,9 @@ _DATABASE: Mapping[str, str] = {
     "WHERE t.scope IS NOT 'p' || m.persona_id",
     "keys_of_nothing": "SELECT count(*) FROM pragma_foreign_key_check",
 }
-_STONES_OF_OTHER_KEYS = "SELECT count(*) FROM memory_tombstone WHERE key_id <> %s"
+_TOMBSTONES_OF_OTHER_KEYS = "SELECT count(*) FROM memory_tombstone WHERE key_id <> %s"
 # An imported receipt has an external id, its id in the archive.
-_STONES_BROUGHT = "SELECT e.value FROM memory_receipt r, json_each(r.stones) e WHERE r.external_id IS NOT NULL"
+_IMPORTED_TOMBSTONES = "SELECT e.value FROM memory_receipt r, json_each(r.stones) e WHERE r.external_id IS NOT NULL"
 _DAMAGED = "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"
 _STATEMENTS: Mapping[str, str] = {**_NODES, **_ENTITIES, **_VECTORS, **_TALKS, **_DRAFTS, **_IMPORTS, **_DATABASE}
 
@@ -140,13 +140,13 @@ def broken_invariants(now: datetime) -> dict[str, int]:
 def tombstones_of_another_key() -> int:
     """Tombstones that no longer refuse anything, because they were made with another key: content forgotten here can
     return."""
-    return _count(f"{_STONES_OF_OTHER_KEYS} AND id NOT IN ({_STONES_BROUGHT})", tombstones.key_id())
+    return _count(f"{_TOMBSTONES_OF_OTHER_KEYS} AND id NOT IN ({_IMPORTED_TOMBSTONES})", tombstones.key_id())
 
 
 def foreign_tombstones() -> int:
     """Tombstones of another installation, imported with an archive. They refuse nothing here, and are kept for the
     installation that has their key. This is no damage."""
-    return _count(f"{_STONES_OF_OTHER_KEYS} AND id IN ({_STONES_BROUGHT})", tombstones.key_id())
+    return _count(f"{_TOMBSTONES_OF_OTHER_KEYS} AND id IN ({_IMPORTED_TOMBSTONES})", tombstones.key_id())
 
 
 def _count(sql: str, *parameters: str) -> int:
@@ -155,7 +155,7 @@ def _count(sql: str, *parameters: str) -> int:
         return int(cursor.fetchone()[0])
 
 
-def _rows_where(is_broken: Callable[..., bool], sql: str) -> int:
+def _count_rows(is_broken: Callable[..., bool], sql: str) -> int:
     """Count the rows of a statement that only Python can judge."""
     with connection.cursor() as cursor:
         cursor.execute(sql)
@@ -201,7 +201,7 @@ _FUNCTIONS: Mapping[str, Callable[[datetime], int]] = {
     "pages_damaged": _pages_damaged,
     # Mentions whose memory contains no name of the entity, or of one that it may be merged with. (If several entities
     # share a name that a session gave to one of them, the mention stays with one of these.)
-    "mentions_not_literal": lambda now: _rows_where(
+    "mentions_not_literal": lambda now: _count_rows(
         lambda description, names: not any(occurs(name, description) for name in json.loads(names)),
         "SELECT n.description, (SELECT json_group_array(a.text) FROM memory_alias a WHERE a.entity_id = x.id "
         "OR a.entity_id IN (SELECT p.b_id FROM memory_mergeproposal p WHERE p.a_id = x.id "
@@ -210,7 +210,7 @@ _FUNCTIONS: Mapping[str, Callable[[datetime], int]] = {
         f"JOIN memory_entity x ON x.id = m.entity_id WHERE NOT {_IMPORTED.format(row='x')}",
     ),
     # Memories whose words in the text index are missing, or differ from their description.
-    "memories_cut_otherwise": lambda now: _rows_where(
+    "memories_cut_otherwise": lambda now: _count_rows(
         lambda persona, description, scope, body: (
             (scope, body) != (vectors.scope_of(persona), " ".join(tokenizer.tokenize(description)))
         ),

@@ -46,7 +46,7 @@ class _Change:
     """The words of a memory before its correction, and after it."""
 
     before: Set[str]
-    now: Set[str]
+    after: Set[str]
 
     @classmethod
     def of(cls, replaced: ReplacedText, ignored: Set[str] = frozenset()) -> "_Change":
@@ -55,16 +55,16 @@ class _Change:
     @property
     def is_slight(self) -> bool:
         """Whether no more words were replaced than kept."""
-        return len(self.before - self.now) <= len(self.before & self.now)
+        return len(self.before - self.after) <= len(self.before & self.after)
 
-    def is_told_in(self, words: Set[str]) -> bool:
+    def is_contradicted_by(self, words: Set[str]) -> bool:
         """Whether `words` contain replaced words, and none of the new ones."""
-        return bool(words & (self.before - self.now)) and not words & (self.now - self.before)
+        return bool(words & (self.before - self.after)) and not words & (self.after - self.before)
 
-    def is_repeated_in(self, words: Set[str]) -> bool:
+    def is_repeated_by(self, words: Set[str]) -> bool:
         """Whether `words` also contain most of the words that were kept."""
-        shared = self.before & self.now
-        return bool(shared) and self.is_told_in(words) and len(words & shared) >= REPEATED * len(shared)
+        shared = self.before & self.after
+        return bool(shared) and self.is_contradicted_by(words) and len(words & shared) >= REPEATED * len(shared)
 
 
 def outdated_message_ids(
@@ -82,14 +82,14 @@ def outdated_message_ids(
     ignored = frozenset(token for name in names for token in tokenizer.tokenize(name))
     changes = [_Change.of(text, ignored) for text in replaced]
     corrected = {key for key, text in following.items() if apply_correction(messages[key], text) is not None}
-    repeating = {key for key in messages if any(change.is_repeated_in(words(key)) for change in changes)}
+    repeating = {key for key in messages if any(change.is_repeated_by(words(key)) for change in changes)}
     # Whether each node that rests on a message is sound: active, and no correction replaced words of this message.
     sound: dict[tuple[int, int], bool] = {}
     slight: dict[int, list[_Change]] = {}
     for node in resting:
         change = _Change.of(node.change) if node.change else None
         if node.message in messages and node.status in ("active", "superseded", "hidden"):
-            refuted = change is not None and change.is_told_in(words(node.message))
+            refuted = change is not None and change.is_contradicted_by(words(node.message))
             key = node.message, node.node
             sound[key] = sound.get(key, True) and node.status == "active" and not refuted
         if change and change.is_slight:
@@ -99,7 +99,7 @@ def outdated_message_ids(
     echoing = {
         reply
         for reply, message in answering.items()
-        if any(change.is_told_in(words(reply)) for change in slight.get(message, ()))
+        if any(change.is_contradicted_by(words(reply)) for change in slight.get(message, ()))
     }
     return corrected | repeating | ungrounded | echoing
 
@@ -129,7 +129,7 @@ def repeats(text: str, replaced: ReplacedText) -> bool:
     >>> repeats("So the party is on Sunday.", ReplacedText("The party is on Sunday.", "The party is on Friday."))
     True
     """
-    return _Change.of(replaced).is_repeated_in(_content_words(text))
+    return _Change.of(replaced).is_repeated_by(_content_words(text))
 
 
 def _content_words(text: str) -> frozenset[str]:

@@ -33,7 +33,7 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(normalize_text(text).encode()).hexdigest()
 
 
-def adds_nothing(telling: str, other_text: str) -> bool:
+def adds_nothing(text: str, other_text: str) -> bool:
     """Whether `telling` contains no word, number or negation that `other_text` does not contain in this order.
 
     >>> adds_nothing("Ana's cat is called Milo.", "Ana has a cat named Milo.")
@@ -41,8 +41,8 @@ def adds_nothing(telling: str, other_text: str) -> bool:
     >>> adds_nothing("Ana has 3 cats.", "Ana has 2 cats.")
     False
     """
-    rest = iter(_content(other_text))
-    return all(word in rest for word in _content(telling)) and denials(telling) == denials(other_text)
+    remaining_words = iter(_content(other_text))
+    return all(word in remaining_words for word in _content(text)) and denials(text) == denials(other_text)
 
 
 def telling_words(text: str) -> set[str]:

@@ -24,7 +24,7 @@ _LIVE = "SELECT 1 FROM memory_filling f WHERE f.parent_id = {node} AND NOT f.orp
 _EVIDENCE = "SELECT 1 FROM memory_evidence e WHERE e.node_id = {node}"
 _UNGROUNDED = f"NOT EXISTS ({_LIVE}) AND NOT EXISTS ({_EVIDENCE})"
 
-_CALLED = (
+_NOTE_NAME = (
     "UPDATE persona_persona SET asked_name = coalesce((SELECT n.condition FROM memory_conceptnode n "
     "WHERE n.persona_id = {row}.persona_id AND n.kind = 'lesson' AND n.scope = 'name' AND n.status = 'active' "
     "ORDER BY n.created_at DESC, n.id DESC LIMIT 1), '') WHERE id = {row}.persona_id;"
@@ -121,13 +121,13 @@ TRIGGERS = [
         "memory_name_asked",
         "memory_conceptnode",
         "CREATE TRIGGER memory_name_asked AFTER INSERT ON memory_conceptnode WHEN new.scope = 'name' "
-        f"BEGIN {_CALLED.format(row='new')} END",
+        f"BEGIN {_NOTE_NAME.format(row='new')} END",
     ),
     Trigger(
         "memory_name_changed",
         "memory_conceptnode",
         "CREATE TRIGGER memory_name_changed AFTER UPDATE OF status, scope, condition ON memory_conceptnode "
-        f"WHEN old.scope = 'name' OR new.scope = 'name' BEGIN {_CALLED.format(row='new')} END",
+        f"WHEN old.scope = 'name' OR new.scope = 'name' BEGIN {_NOTE_NAME.format(row='new')} END",
     ),
-    _trigger("memory_name_gone", "memory_conceptnode", _CALLED.format(row="old"), "old.scope = 'name'"),
+    _trigger("memory_name_gone", "memory_conceptnode", _NOTE_NAME.format(row="old"), "old.scope = 'name'"),
 ]

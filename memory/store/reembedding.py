@@ -49,16 +49,17 @@ class UnsoundVectors(Exception):
 
 @dataclass(frozen=True)
 class Plan:
-    """The work ahead: the number of memories, and how many already have their vector by `model` (`there`)."""
+    """The work ahead: the number of memories, and how many already have their vector by `model`
+    (`present_count`)."""
 
     model: str
     in_use: str
     memories: int
-    there: int
+    present_count: int
 
     @property
     def missing(self) -> int:
-        return self.memories - self.there
+        return self.memories - self.present_count
 
 
 def plan(model: str | None = None) -> Plan:

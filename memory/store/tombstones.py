@@ -56,9 +56,9 @@ def of_words(text: str, day: date) -> TombstoneSource:
     return TombstoneSource("text", text) if is_telling(text) else TombstoneSource("line", text, day)
 
 
-def of_external(what: str, external_id: str) -> TombstoneSource:
+def of_external(kind: str, external_id: str) -> TombstoneSource:
     """The source for an id in an archive of a "session", "message", "node" or "entity"."""
-    return TombstoneSource("external", f"{what} {external_id}")
+    return TombstoneSource("external", f"{kind} {external_id}")
 
 
 def of_draft(label: str, text: str) -> TombstoneSource:
@@ -80,11 +80,11 @@ def of_row(row: Any, day: date | None = None) -> Iterator[TombstoneSource]:
             yield TombstoneSource(column.tombstone, text)
 
 
-def of_ids(what: str, row: Any) -> Iterator[TombstoneSource]:
+def of_ids(kind: str, row: Any) -> Iterator[TombstoneSource]:
     """The sources for a row's id in an archive, and for the id that our own export gives it."""
-    yield of_external(what, str(row.uuid))
+    yield of_external(kind, str(row.uuid))
     if row.external_id:
-        yield of_external(what, row.external_id)
+        yield of_external(kind, row.external_id)
 
 
 def refuses_draft(persona: Persona, label: str, *texts: str) -> bool:
@@ -159,19 +159,19 @@ def refuses(persona: Persona, texts: Iterable[str]) -> bool:
 def refused_among(
     persona: Persona,
     sources: Iterable[TombstoneSource],
-    told_at: Mapping[TombstoneSource, datetime | None] = MappingProxyType({}),
-    beside: Mapping[str, datetime] = MappingProxyType({}),
+    sent_at: Mapping[TombstoneSource, datetime | None] = MappingProxyType({}),
+    archive_tombstones: Mapping[str, datetime] = MappingProxyType({}),
 ) -> set[TombstoneSource]:
     """The sources that have a tombstone. Each tombstone that refuses counts it.
 
-    Sources that the owner sent again since (`told_at`) are not refused, and neither are those whose tombstone comes
-    from the archive that is being read (`beside`: digests, with the times at which they were set).
+    Sources that the owner sent again since (`sent_at`) are not refused, and neither are those whose tombstone comes
+    from the archive that is being read (`archive_tombstones`: digests, with the times at which they were set).
     """
     binding = {
         source: tombstone
         for source, tombstone in find_tombstones(persona, sources).items()
-        if ((at := told_at.get(source)) is None or tombstone.created_at >= at)
-        and (tombstone.digest not in beside or tombstone.created_at > beside[tombstone.digest])
+        if ((at := sent_at.get(source)) is None or tombstone.created_at >= at)
+        and (tombstone.digest not in archive_tombstones or tombstone.created_at > archive_tombstones[tombstone.digest])
     }
     if binding:
         keys = {tombstone.pk for tombstone in binding.values()}

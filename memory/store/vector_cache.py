@@ -88,7 +88,7 @@ class Matrix:
 
     def joined(self, others: "Matrix", ids: np.ndarray, state: State) -> "Matrix":
         """These vectors restricted to `ids`, joined with all of `others`, in a new state."""
-        is_kept = np.isin(self.ids, ids)
-        together = np.concatenate([self.ids[is_kept], others.ids])
+        is_retained = np.isin(self.ids, ids)
+        together = np.concatenate([self.ids[is_retained], others.ids])
         order = np.argsort(together)
-        return Matrix(state, together[order], np.concatenate([self.rows[is_kept], others.rows])[order])
+        return Matrix(state, together[order], np.concatenate([self.rows[is_retained], others.rows])[order])

@@ -115,7 +115,7 @@ class Draft:
     def message_ids(self) -> set[int]:
         return {quote.message.pk for quote in self.evidence}
 
-    def told_at(self, now: datetime) -> datetime:
+    def recorded_at(self, now: datetime) -> datetime:
         """The time at which the owner said it."""
         return self.created_at or now if self.import_uuid else now
 
@@ -155,18 +155,18 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
         return WrittenNode(None, "refused")
     draft = replace(draft, filling=filling)
     outcome: Outcome = "repeated"
-    existing = _requested_memory(persona, draft) or _with_same_words(persona, draft)
+    existing = _find_requested_memory(persona, draft) or _find_same_words(persona, draft)
     if existing is None:
-        existing = _nearly_the_same(persona, draft, vector, now)
+        existing = _find_near_duplicate(persona, draft, vector, now)
         outcome = "reinforced" if existing else "new"
-    if existing and _was_only_read_again(existing, draft):
-        node, outcome = _learn(persona, existing, draft), "repeated"
+    if existing and _rests_on_same_messages(existing, draft):
+        node, outcome = _update_requested(persona, existing, draft), "repeated"
     else:
         if existing:
-            node, last = existing, max(draft.told_at(now), existing.last_mentioned_at)
-            again = {"mention_count": F("mention_count") + 1, "last_mentioned_at": last}
-            ConceptNode.objects.filter(pk=node.pk).update(**again)
-            node.refresh_from_db(fields=[*again])
+            node, last = existing, max(draft.recorded_at(now), existing.last_mentioned_at)
+            changes = {"mention_count": F("mention_count") + 1, "last_mentioned_at": last}
+            ConceptNode.objects.filter(pk=node.pk).update(**changes)
+            node.refresh_from_db(fields=[*changes])
         else:
             node = _insert(persona, draft, vector, model, now)
         # Add the node's evidence and filling; existing rows are not added twice.
@@ -185,7 +185,7 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
     if node.status == Status.ACTIVE:
         supersede(persona, draft.supersedes, node)
         if draft.came_about or draft.plan_state == ConceptNode.PlanState.DONE:
-            _mark_done(persona, draft.came_about, node)
+            _mark_plans_done(persona, draft.came_about, node)
     return WrittenNode(node, outcome)
 
 
@@ -243,13 +243,13 @@ def tombstone_sources(draft: Draft) -> dict[TombstoneSource, datetime | None]:
     A message that shares a word with the description says it again; any message of the owner says its quote again.
     """
     messages = {quote.message.pk: quote.message for quote in draft.evidence}.values()
-    anew = [message for message in messages if is_native_message(message)]
+    new_messages = [message for message in messages if is_native_message(message)]
     telling = telling_words(draft.description)
-    moments = (message.created_at for message in anew if telling & telling_words(message.content))
+    moments = (message.created_at for message in new_messages if telling & telling_words(message.content))
     sources: dict[TombstoneSource, datetime | None] = {
         TombstoneSource("text", tidy_description(draft.description)): max(moments, default=None)
     }
-    last = max((message.created_at for message in anew), default=None)
+    last = max((message.created_at for message in new_messages), default=None)
     for quote in draft.evidence:
         for text in (quote.text, quote.message.content):
             sources[TombstoneSource("text", text)] = sources[TombstoneSource("line", text, quote.message.day)] = last
@@ -266,21 +266,24 @@ def forgotten_before(nodes: Iterable[ConceptNode]) -> set[int]:
     for node in native:
         quotes = [Quote(row.message, row.quote, row.start, row.end) for row in node.evidence.all()]
         sources[node.pk] = tombstone_sources(Draft(node.kind, node.description, node.source, evidence=quotes))
-    every = {source for of_node in sources.values() for source in of_node}
-    stones = tombstones.find_tombstones(native[0].persona, every)
+    every = {source for node_sources in sources.values() for source in node_sources}
+    tombstone_of = tombstones.find_tombstones(native[0].persona, every)
     return {
         pk
-        for pk, of_node in sources.items()
-        if any(at and source in stones and stones[source].created_at < at for source, at in of_node.items())
+        for pk, node_sources in sources.items()
+        if any(
+            at and source in tombstone_of and tombstone_of[source].created_at < at
+            for source, at in node_sources.items()
+        )
     }
 
 
 def mark_forgotten_before(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
     """The nodes with the attribute `forgotten_before`, read together."""
     marked = list(nodes)
-    anew = forgotten_before(marked)
+    forgotten_keys = forgotten_before(marked)
     for node in marked:
-        node.forgotten_before = node.pk in anew  # type: ignore[attr-defined]
+        node.forgotten_before = node.pk in forgotten_keys  # type: ignore[attr-defined]
     return marked
 
 
@@ -289,11 +292,11 @@ def is_native_message(message: Message) -> bool:
     return message.role == Message.Role.USER and not message.speaker and message.import_uuid is None
 
 
-def _requested_memory(persona: Persona, draft: Draft) -> ConceptNode | None:
+def _find_requested_memory(persona: Persona, draft: Draft) -> ConceptNode | None:
     """The event that a person requested from the very words that the draft rests on, whatever its status now. A fact
     from another message, or from other words beside these, never counts as this event."""
-    other = draft.kind != Kind.EVENT or draft.status != Status.ACTIVE or draft.source == Source.PERSON
-    if other or len(draft.message_ids) != 1:
+    is_unsuited = draft.kind != Kind.EVENT or draft.status != Status.ACTIVE or draft.source == Source.PERSON
+    if is_unsuited or len(draft.message_ids) != 1:
         return None
     words = Evidence.objects.filter(
         message__in=draft.message_ids,
@@ -304,26 +307,26 @@ def _requested_memory(persona: Persona, draft: Draft) -> ConceptNode | None:
     return requested.order_by("id").first()
 
 
-def _with_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
+def _find_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
     """The node with the same words, unless its dates are of another event; else the node that was made of the same
     messages in these words, before a person changed the words. A hidden node stays hidden."""
-    rivals, digest = _rivals(persona, draft), content_hash(tidy_description(draft.description))
+    rivals, digest = _possible_duplicates(persona, draft), content_hash(tidy_description(draft.description))
     for node in rivals.filter(content_hash=digest).order_by("id"):
         if not dates_conflict(event_time_of(node), draft.event_time):
             return node
     of_messages = rivals.filter(evidence__message__in=draft.message_ids)
     versions = NodeVersion.objects.filter(node__in=of_messages).select_related("node").order_by("node", "version")
     earlier = (version.node for version in versions if content_hash(version.description) == digest)
-    return next((node for node in earlier if _was_only_read_again(node, draft)), None)
+    return next((node for node in earlier if _rests_on_same_messages(node, draft)), None)
 
 
-def _was_only_read_again(existing: ConceptNode, draft: Draft) -> bool:
+def _rests_on_same_messages(existing: ConceptNode, draft: Draft) -> bool:
     """Whether all messages of the draft are evidence of `existing` already, and the draft has any."""
     messages = draft.message_ids
     return bool(messages) and messages <= set(existing.evidence.values_list("message", flat=True))
 
 
-def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> ConceptNode | None:
+def _find_near_duplicate(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> ConceptNode | None:
     """The nearest node that says the same; a hidden one only if no visible one does, but whatever its age: a memory
     that a person has hidden does not return because a month has passed."""
     if draft.status != Status.ACTIVE:
@@ -331,21 +334,21 @@ def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: da
     # The cosine of two unit vectors at a Euclidean distance.
     cosines = [(pk, 1 - distance * distance / 2) for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS)]
     # The index holds no hidden nodes: the newest of them are compared one by one, the nearest first.
-    hidden = _rivals(persona, draft).filter(status=Status.HIDDEN).newest_first()[:MAX_HIDDEN_COMPARED]
+    hidden = _possible_duplicates(persona, draft).filter(status=Status.HIDDEN).newest_first()[:MAX_HIDDEN_COMPARED]
     stored_vectors = vectors.of(hidden.values_list("pk", flat=True))
-    of_hidden = [(pk, float(other @ vector)) for pk, other in stored_vectors.items()]
+    of_hidden = [(pk, float(hidden_vector @ vector)) for pk, hidden_vector in stored_vectors.items()]
     cosines += sorted(of_hidden, key=lambda pair: (-pair[1], pair[0]))
     least = embedding.scale().own("texts", knobs.reinforce_cosine())
     near = [pk for pk, cosine in cosines if cosine >= least]
     # Recorded within the last `reinforce_days`; for an imported draft also within as many days after it.
-    told_at, span = draft.told_at(now), timedelta(days=knobs.reinforce_days())
-    lately = Q(created_at__gte=told_at - span)
+    recorded_at, span = draft.recorded_at(now), timedelta(days=knobs.reinforce_days())
+    is_recent = Q(created_at__gte=recorded_at - span)
     if draft.import_uuid:
-        lately &= Q(created_at__lte=told_at + span)
+        is_recent &= Q(created_at__lte=recorded_at + span)
     if draft.kind == Kind.FACT:  # a lasting fact is the same whatever its age
-        lately = Q()
+        is_recent = Q()
     replaced = {node.pk for node in draft.supersedes}
-    rivals = _rivals(persona, draft).filter(lately | Q(status=Status.HIDDEN)).in_bulk(near)
+    rivals = _possible_duplicates(persona, draft).filter(is_recent | Q(status=Status.HIDDEN)).in_bulk(near)
     return next(
         (
             node
@@ -357,15 +360,15 @@ def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: da
     )
 
 
-def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
+def _possible_duplicates(persona: Persona, draft: Draft) -> NodeQuerySet:
     """The nodes that a draft may duplicate. A claim without evidence never strengthens one with evidence, and a
     person's request is not answered by a node that a model wrote. A new promise or expectation does not duplicate one
     that has ended, unless it rests on the same messages."""
     live = [Status.ACTIVE, Status.HIDDEN] if draft.status == Status.ACTIVE else [draft.status]
     rivals = ConceptNode.objects.of(persona).filter(kind=draft.kind, status__in=live)
     if draft.kind in (Kind.INTENTION, Kind.EXPECTATION):
-        read_again = Evidence.objects.filter(message__in=draft.message_ids).values("node")
-        rivals = rivals.filter(Q(outcome=ConceptNode.Outcome.OPEN) | Q(pk__in=read_again))
+        of_same_messages = Evidence.objects.filter(message__in=draft.message_ids).values("node")
+        rivals = rivals.filter(Q(outcome=ConceptNode.Outcome.OPEN) | Q(pk__in=of_same_messages))
     if draft.kind == Kind.FACT:  # a done or cancelled plan is no duplicate of a planned one with the same words
         rivals = rivals.filter(plan_state=draft.plan_state)
     return rivals.filter(source=Source.PERSON) if draft.source == Source.PERSON else rivals
@@ -391,25 +394,25 @@ def event_time_of(node: ConceptNode) -> DateRange | None:
     return node.event_time_start, node.event_time_end
 
 
-def _learn(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
+def _update_requested(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
     """The node; if a person requested it, with the values that the draft knows beyond its words. The greatest of
     several impacts counts, so that no shock is lost among the facts of one message."""
     if node.source != Source.PERSON or draft.source == Source.PERSON:
         return node
     start, end = event_time_of(node) or draft.event_time or (None, None)
     impact = clamped_impact(draft.emotional_impact)
-    learned: dict[str, Any] = {
+    values: dict[str, Any] = {
         "emotional_impact": max(node.emotional_impact, impact, key=abs),
         "emotion_tags": emotion_tags([*node.emotion_tags, *draft.emotion_tags]),
         "relational_tags": relational_tags([*node.relational_tags, *draft.relational_tags]),
         "event_time_start": start,
         "event_time_end": end,
     }
-    learned["concern"] = concern_of(node.kind, node.description, learned["relational_tags"], node.domain, node.subject)
-    if all(getattr(node, name) == value for name, value in learned.items()):
+    values["concern"] = concern_of(node.kind, node.description, values["relational_tags"], node.domain, node.subject)
+    if all(getattr(node, name) == value for name, value in values.items()):
         return node
-    ConceptNode.objects.filter(pk=node.pk).update(**learned)
-    node.refresh_from_db(fields=[*learned])
+    ConceptNode.objects.filter(pk=node.pk).update(**values)
+    node.refresh_from_db(fields=[*values])
     _announce(persona, node, draft, "repeated")
     return node
 
@@ -441,7 +444,7 @@ def _insert(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now:
         confidence=max(0.0, min(1.0, draft.confidence)),
         status=draft.status,
         verification=draft.verification,
-        last_mentioned_at=draft.told_at(now),
+        last_mentioned_at=draft.recorded_at(now),
         created_at=draft.created_at or now,
         content_hash=content_hash(description),
         embedding_model=model,
@@ -471,19 +474,21 @@ def supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode
             erase_derived_text(node, ReplacedText(node.description, by.description))
         # Conclusions that rest on no other node that holds, and on no message.
         concluded = replaceable.filter(filling__child__in=outdated)
-        held_true = Filling.objects.filter(parent=OuterRef("pk"), child__status__in=[*LIVING, Status.ARCHIVED])
+        standing_grounds = Filling.objects.filter(parent=OuterRef("pk"), child__status__in=[*LIVING, Status.ARCHIVED])
         evidence = Evidence.objects.filter(node=OuterRef("pk"))
         of_no_person = concluded.exclude(source=Source.PERSON)
-        outdated = list(of_no_person.exclude(Exists(held_true)).exclude(Exists(evidence)).distinct().order_by("id"))
+        outdated = list(
+            of_no_person.exclude(Exists(standing_grounds)).exclude(Exists(evidence)).distinct().order_by("id")
+        )
 
 
-def _mark_done(persona: Persona, plans: Sequence[ConceptNode], by: ConceptNode) -> None:
+def _mark_plans_done(persona: Persona, plans: Sequence[ConceptNode], by: ConceptNode) -> None:
     """Mark plans that were carried out as done; they keep their day. If `by` reports such a plan as done, it becomes a
     plain fact about how it went: no plan is done twice."""
     states = ConceptNode.PlanState
     plans_of_persona = ConceptNode.objects.of(persona).active().filter(plan_state__in=[states.PLANNED, states.DONE])
     named_plans = list(plans_of_persona.filter(pk__in=[plan.pk for plan in plans]).exclude(pk=by.pk))
-    same = [*named_plans, *(_same_plans(plans_of_persona, by) if by.plan_state == states.DONE else ())]
+    same = [*named_plans, *(_find_same_plans(plans_of_persona, by) if by.plan_state == states.DONE else ())]
     for node in same:
         if node.plan_state == states.PLANNED:
             ConceptNode.objects.filter(pk=node.pk).update(plan_state=states.DONE, resolved_by=by)
@@ -494,7 +499,7 @@ def _mark_done(persona: Persona, plans: Sequence[ConceptNode], by: ConceptNode) 
         by.refresh_from_db(fields=["plan_state"])
 
 
-def _same_plans(plan_nodes: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
+def _find_same_plans(plan_nodes: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
     """The plans of the same person for the very day of `by` that share most words of the shorter of the two and name
     the same people: Ben's appointment is not Zoe's."""
     if not by.event_time_start or by.event_time_start != by.event_time_end:
@@ -506,11 +511,11 @@ def _same_plans(plan_nodes: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
     words = telling_words(by.description)
     same_plans = []
     for node in of_day.exclude(pk=by.pk):
-        theirs = telling_words(node.description)
-        is_alike = len(words & theirs) >= SAME_PLAN * min(len(words), len(theirs))
-        ours, names = (set(_CAPITAL_WORD.findall(text)) for text in (by.description, node.description))
+        node_words = telling_words(node.description)
+        is_alike = len(words & node_words) >= SAME_PLAN * min(len(words), len(node_words))
+        own_names, names = (set(_CAPITAL_WORD.findall(text)) for text in (by.description, node.description))
         # Some people are not known yet: if each text has a capitalised word of its own, it may name somebody else.
-        both_differ = bool(ours - names) and bool(names - ours)
+        both_differ = bool(own_names - names) and bool(names - own_names)
         if (
             is_alike
             and not both_differ

@@ -13,7 +13,7 @@ from memory.imports.choices import AUTO, SIDES
 from memory.imports.readers import FORMATS
 from memory.imports.readers.lines import role_named
 from memory.imports.readers.types import Kind
-from memory.imports.runs import is_read_anew
+from memory.imports.runs import needs_reanalysis
 from memory.models import ImportJob
 from persona.companion.zones import ZoneField, listed_zones
 from persona.onboarding.creation import language_of
@@ -139,11 +139,11 @@ class Answers(forms.Form):
         """One speaker has to be the owner, unless that is denied; and the owner's name is required if neither the
         persona nor the file has it."""
         cleaned = self.cleaned_data
-        if self.errors or self.is_reanalysis or is_read_anew(self.job, self.choices()):
+        if self.errors or self.is_reanalysis or needs_reanalysis(self.job, self.choices()):
             return cleaned
         if self.speakers and "user" not in self.choices().roles.values() and not cleaned["without_owner"]:
             self.add_error(None, _("Please say which of them is you, or that none of them is."))
-        if self.asks_name and not suggestions.owner_called(self.job, self.choices()):
+        if self.asks_name and not suggestions.name_of_owner(self.job, self.choices()):
             self.add_error("called", _("Please enter your name."))
         return cleaned
 

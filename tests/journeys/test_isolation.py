@@ -17,7 +17,7 @@ from chat.turns import turn as turns
 from echovessel.api.tokens import secret
 from echovessel.api_routes import api
 from echovessel.llm.models import LLMCall
-from memory.imports import analyze_now, begin
+from memory.imports import analyze_in_process, begin
 from memory.models import ConceptNode, Entity, Mention, MergeProposal, Photo, Receipt, Thread, ThreadMember
 from memory.recall import recall
 from persona.models import CoreDraft, Persona, Picture
@@ -44,7 +44,7 @@ def otto_knows(otto: Persona, remember: Any) -> dict[str, Any]:
     proposal = MergeProposal.objects.create(a=entity, b=other, score=0.5)
     brought = source_of("Ben: I bake bread.\nOtto: Lovely.\n", "talk.txt")
     job = begin(otto.owner, otto, brought, now, keep=True)
-    analyze_now(job, brought)
+    analyze_in_process(job, brought)
     draft = CoreDraft.objects.create(persona=otto, label="user", text=SECRET, content_hash="0", created_at=now)
     thread = Thread.objects.create(persona=otto, title=f"Rebuilding {SECRET}", created_at=now)
     ThreadMember.objects.create(thread=thread, node=node)

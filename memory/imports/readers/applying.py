@@ -20,7 +20,7 @@ from memory.imports.readers.types import (
     Skipped,
     digest,
 )
-from memory.imports.readers.when import When, as_date, read_when
+from memory.imports.readers.when import TimeOfRecord, as_date, read_time
 
 # The position of a record, for people; and the record, or why it could not be read.
 Record = tuple[str, Any]
@@ -113,10 +113,10 @@ class ChoiceReader:
         day, at = (when.day, when.at) if when else (None, None)
         return Entry(title, text, day, at, self._id(record) or self.places.id_of_entry(title, text, day), where)
 
-    def _when(self, record: Any) -> When | None:
+    def _when(self, record: Any) -> TimeOfRecord | None:
         value, clock = value_at(record, self.mapping.at), value_at(record, self.mapping.clock)
-        with_clock = read_when(f"{value} {clock}", self.order) if clock else None
-        return with_clock or read_when(value, self.order)
+        with_clock = read_time(f"{value} {clock}", self.order) if clock else None
+        return with_clock or read_time(value, self.order)
 
     def _id(self, record: Any) -> str:
         return storable(word(value_at(record, self.mapping.source_id)))

@@ -6,31 +6,31 @@ Each message names its parent; the first message has a parent that is no message
 from collections.abc import Mapping
 
 
-def way_to(last: str, parents: Mapping[str, str]) -> list[str]:
+def path_to(last: str, parents: Mapping[str, str]) -> list[str]:
     """The messages from the first to `last`, each the parent of the next; a cycle is followed once.
 
     >>> way_to("c", {"a": "", "b": "a", "c": "a"})
     ['a', 'c']
     """
-    way: dict[str, None] = {}
-    while last in parents and last not in way:
-        way[last] = None
+    path: dict[str, None] = {}
+    while last in parents and last not in path:
+        path[last] = None
         last = parents[last]
-    return list(reversed(way))
+    return list(reversed(path))
 
 
-def beside(way: list[str], parents: Mapping[str, str]) -> set[str]:
+def messages_off_path(path: list[str], parents: Mapping[str, str]) -> set[str]:
     """The messages on branches that leave the way, with their descendants. Messages without a connection to the way are
     not among them: a part of a conversation that lost its beginning still counts.
 
     >>> beside(["a", "c"], {"a": "", "b": "a", "c": "a", "lost": "gone"})
     {'b'}
     """
-    forks = {parents[key] for key in way}
-    keys = {key for key in parents if key not in way and parents[key] in forks}
-    grown = True
-    while grown:
-        following = {key for key in parents if parents[key] in keys} - keys
-        keys |= following
-        grown = bool(following)
+    forks = {parents[key] for key in path}
+    keys = {key for key in parents if key not in path and parents[key] in forks}
+    has_grown = True
+    while has_grown:
+        descendants = {key for key in parents if parents[key] in keys} - keys
+        keys |= descendants
+        has_grown = bool(descendants)
     return keys

@@ -16,7 +16,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.branches import way_to
+from memory.imports.readers.branches import path_to
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import objects, reason_of, values
 from memory.imports.readers.lines import array, message_of, moment, place_messages, sessions_of, storable, table, word
@@ -156,7 +156,7 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
         leaves = [key for key in nodes if key not in inner]
         latest = max(leaves, key=lambda key: _written_at(nodes[key]), default="")
         last = current if isinstance(current, str) and current in nodes else latest
-        branch = way_to(last, parents)
+        branch = path_to(last, parents)
     title = word(conversation.get("title"))
     conversation_id = word(conversation.get("conversation_id") or conversation.get("id"))
     places.begin(conversation_id or digest(title, *branch[:_FIRST_NODES]))

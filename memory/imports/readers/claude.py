@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.branches import beside, way_to
+from memory.imports.readers.branches import messages_off_path, path_to
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import objects, reason_of, values
 from memory.imports.readers.lines import array, message_of, moment, sessions_of, storable, table, word
@@ -108,7 +108,9 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[ReaderItem]:
                 not_chosen = set()
             else:
                 opened = word(conversation.get("current_leaf_message_uuid"))
-                not_chosen = beside(way_to(opened if opened in parents else list(parents)[-1], parents), parents)
+                not_chosen = messages_off_path(
+                    path_to(opened if opened in parents else list(parents)[-1], parents), parents
+                )
             items = _messages(messages, not_chosen, places, where, limits)
             source_id = conversation_id or digest(number, title, begun_at)
             yield from sessions_of(title, source_id, where, items, limits)

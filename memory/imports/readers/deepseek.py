@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.branches import way_to
+from memory.imports.readers.branches import path_to
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import objects, reason_of
 from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
@@ -59,7 +59,7 @@ def _read_messages(
     leaves = [key for key in nodes if key not in set(parents.values())]
     times = {key: moment(table(nodes[key].get("message")).get("inserted_at")) for key in leaves}
     last = max(leaves, key=lambda key: at.timestamp() if (at := times[key]) else 0.0, default="")
-    branch = way_to(last, parents)
+    branch = path_to(last, parents)
     message_number = _("%(talk)s, message %(number)d")
     for number, key in enumerate(branch, start=1):
         place = message_number % {"talk": where, "number": number}

@@ -11,7 +11,7 @@ from typing import Any
 
 from memory.imports.readers.lines import role_named, word
 from memory.imports.readers.types import Role
-from memory.imports.readers.when import read_when
+from memory.imports.readers.when import read_time
 
 # Names by meaning, the plainest first, without case and punctuation. The last part of a path counts, or the last two if
 # the last one is generic ("author.name").
@@ -357,7 +357,7 @@ def _fits_text(_path: str, values: list[Any]) -> bool:
 
 
 def _is_time(value: Any) -> bool:
-    return any(read_when(value, order) is not None for order in (True, False))
+    return any(read_time(value, order) is not None for order in (True, False))
 
 
 def _nearly_all(values: Iterable[Any], kind: Callable[[Any], bool]) -> bool:

@@ -31,7 +31,7 @@ from memory.imports.readers.types import (
     Skipped,
     digest,
 )
-from memory.imports.readers.when import When, read_when
+from memory.imports.readers.when import TimeOfRecord, read_time
 from memory.imports.readers.zips import within
 
 _TITLE = "Replika"
@@ -142,9 +142,9 @@ def _diary(entries: Iterator[Any], limits: Limits) -> Iterator[Remembered | Skip
             yield Remembered(text, "diary", day, None, entry_id or digest("diary", day, text), where)
 
 
-def _when(record: Any) -> When | None:
+def _when(record: Any) -> TimeOfRecord | None:
     value = _first(record, _TIMES)
-    return read_when(value) if value is not None else None
+    return read_time(value) if value is not None else None
 
 
 def _chat(messages: Iterator[Any], file: str, limits: Limits) -> Iterator[ReaderItem]:

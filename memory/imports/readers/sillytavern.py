@@ -19,7 +19,7 @@ from memory.imports.readers.json_values import loads
 from memory.imports.readers.lines import array, message_of, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Role, Skipped, digest
-from memory.imports.readers.when import read_when
+from memory.imports.readers.when import read_time
 from memory.imports.readers.zips import within
 
 # The time format of older files: "2023-6-19@14h20m30s", "2023-6-19 @14h 20m 30s 123ms".
@@ -96,7 +96,7 @@ def send_date(value: Any) -> datetime | None:
     """
     match = _HOUSE.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
-        when = read_when(value)
+        when = read_time(value)
         return when.as_moment() if when else None
     year, month, day, hour, minute, second = map(int, match.groups())
     try:

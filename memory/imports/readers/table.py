@@ -18,7 +18,7 @@ from memory.imports.readers.applying import ChoiceReader, Record, ask_whose, ord
 from memory.imports.readers.fields import NAMES, Mapping, guess_mapping
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import ImportRejected, Options, ReaderItem, Skipped
-from memory.imports.readers.when import read_when
+from memory.imports.readers.when import read_time
 
 _DELIMITERS = (",", "\t", ";", "|")
 # Excel's line above the table that states the delimiter.
@@ -99,7 +99,7 @@ def shape_of(text: str) -> Shape | None:
         return None
     first, second = [*_first_rows(beginning, *best), [], []][:2]
     # The first row names the columns if it has known words, or holds no time while the next one does.
-    times = [any(read_when(cell, day_first=True) for cell in row) for row in (first, second)]
+    times = [any(read_time(cell, day_first=True) for cell in row) for row in (first, second)]
     headed = any(
         "".join(letter for letter in cell.casefold() if letter.isalnum()) in _KNOWN for cell in first
     ) or times == [False, True]

@@ -26,15 +26,15 @@ def is_page(sample: Sample) -> bool:
 def refuse_page(sample: Sample) -> None:
     """Raises ImportRejected if the file is a web page."""
     if is_page(sample):
-        raise ImportRejected(_whose(sample.text), sample.name)
+        raise ImportRejected(_program_of(sample.text), sample.name)
 
 
 def refuse_pages(sample: Sample) -> None:
     """Raises ImportRejected if a zip without other content has a page of a program that has another export."""
     for name in islice((name for name in sample.members if name.lower().endswith(_SUFFIXES)), _MEMBERS_LOOKED_AT):
-        if is_page(inside := sample.inside(name)) and _whose(inside.text) != _UNKNOWN:
-            refuse_page(inside)
+        if is_page(member := sample.inside(name)) and _program_of(member.text) != _UNKNOWN:
+            refuse_page(member)
 
 
-def _whose(text: str) -> str:
+def _program_of(text: str) -> str:
     return next((code for code, sign in _SIGNS if sign.search(text)), _UNKNOWN)

@@ -12,7 +12,7 @@ _LEAST_SECONDS = 10**8
 
 
 @dataclass(frozen=True)
-class When:
+class TimeOfRecord:
     """A day, and the moment if the time of day is known."""
 
     day: date
@@ -22,7 +22,7 @@ class When:
         return self.at or datetime.combine(self.day, time.min)
 
 
-def read_when(value: Any, day_first: bool | None = None) -> When | None:
+def read_time(value: Any, day_first: bool | None = None) -> TimeOfRecord | None:
     """The time in `value`, or None: ISO 8601, seconds or milliseconds since 1970, or a date as in diaries.
 
     If `day_first` is None, dates like 3/4/2024 are not read.
@@ -31,26 +31,26 @@ def read_when(value: Any, day_first: bool | None = None) -> When | None:
     (datetime.datetime(2024, 1, 5, 21, 5), datetime.date(2024, 1, 5), None)
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _when_of(moment(value)) if abs(value) >= _LEAST_SECONDS else None
+        return _time_of(moment(value)) if abs(value) >= _LEAST_SECONDS else None
     text = value.strip() if isinstance(value, str) else ""
     if text.replace(".", "", 1).isdecimal():
         if float(text) >= _LEAST_SECONDS:
-            return _when_of(moment(text))
+            return _time_of(moment(text))
         # 20240105
         compact = day_in_name(text) if len(text) == 8 else None
-        return When(compact, None) if compact else None
+        return TimeOfRecord(compact, None) if compact else None
     # Usual stamps are read fast; a date alone has no time of day.
-    if len(text) > 10 and (when := _when_of(moment(text))):
-        return when
+    if len(text) > 10 and (usual_time := _time_of(moment(text))):
+        return usual_time
     heading = as_date(text)
     if heading is None or (heading.written.order_open and day_first is None):
         return None
     day = heading.written.as_day(day_first=bool(day_first))
-    return When(day, at_clock(day, heading.clock)) if day else None
+    return TimeOfRecord(day, at_clock(day, heading.clock)) if day else None
 
 
-def _when_of(at: datetime | None) -> When | None:
-    return When(at.date(), at) if at else None
+def _time_of(at: datetime | None) -> TimeOfRecord | None:
+    return TimeOfRecord(at.date(), at) if at else None
 
 
 def as_date(text: Any) -> Heading | None:

@@ -25,7 +25,7 @@ from memory.imports import (
     Estimate,
     WrongChoice,
     analysis,
-    analyze_now,
+    analyze_in_process,
     archive_files,
     begin,
     confirm,
@@ -39,7 +39,7 @@ from memory.imports.readers import FORMATS, Source
 from memory.imports.readers.fields import Mapping as Fields
 from memory.imports.readers.types import ImportRejected
 from memory.imports.stored_file import digest_of
-from memory.imports.suggestions import owner_called
+from memory.imports.suggestions import name_of_owner
 from memory.models import ImportJob
 from persona.lookup import NoSuchPersona, persona_by
 from persona.models import Persona
@@ -143,7 +143,7 @@ class Command(BaseCommand):
             return
         job = begin(persona.owner, persona, source, timezone.now(), keep=False)
         with self._can_be_resumed(job):
-            analyze_now(job, source, read_as, findings)
+            analyze_in_process(job, source, read_as, findings)
             try:
                 confirm(job, choices, timezone.now())
             except WrongChoice:
@@ -155,7 +155,7 @@ class Command(BaseCommand):
         """Run the import as far as possible, and print the result."""
         with self._can_be_resumed(job):
             if job.status == Status.LOOKING:
-                analyze_now(job, source, _read_as(options))
+                analyze_in_process(job, source, _read_as(options))
             if job.status == Status.ASKING:
                 _check_questions(job.found)
                 confirm(job, self._choices(job, _read_as(options), options), timezone.now())
@@ -190,7 +190,7 @@ class Command(BaseCommand):
         CommandError for an unknown name."""
         likely = suggest_choices(job)
         stored_choices = {name: options[name] for name in ("zone", "undated", "limit", "called") if options[name]}
-        read = {name: getattr(read_as, name) for name in analysis.HOW_TO_READ}
+        read = {name: getattr(read_as, name) for name in analysis.READING_CHOICES}
         side_options = {"user": "user_is", "persona": "persona_is", "other": "other_is", "skip": "skip"}
         role_of = {name: role for role, option in side_options.items() for name in options[option]}
         if unknown := role_of.keys() - {speaker["name"] for speaker in job.found.get("speakers", [])}:
@@ -203,7 +203,7 @@ class Command(BaseCommand):
         if "user" not in roles.values() or not all(roles.values()):
             roles = self._ask_roles(job, roles, without_owner=options["without_owner"])
         choices = replace(likely, **stored_choices | read, roles=roles, without_owner=options["without_owner"])
-        owner_name = owner_called(job, choices)
+        owner_name = name_of_owner(job, choices)
         if owner_name or job.found["format"] == archive_files.NAME:
             return replace(choices, called=owner_name or "")
         # Without a name memories say "the user".

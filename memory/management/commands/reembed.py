@@ -46,10 +46,12 @@ class Command(BaseCommand):
             if options["plan"]:
                 self._print_plan(plan)
                 return
-            if plan.there and plan.missing:
-                self.stderr.write(f"{plan.there} of {plan.memories} vectors are there already")
+            if plan.present_count and plan.missing:
+                self.stderr.write(f"{plan.present_count} of {plan.memories} vectors are there already")
             embed = partial(reembedding.change, plan.model) if plan.model != plan.in_use else reembedding.repair
-            with tqdm(total=plan.memories, initial=plan.there, desc="vectors", unit="", file=self.stderr) as bar:
+            with tqdm(
+                total=plan.memories, initial=plan.present_count, desc="vectors", unit="", file=self.stderr
+            ) as bar:
                 count = embed(bar.update)
         except KeyboardInterrupt as stopped:
             raise CommandError(f"Stopped. {GOES_ON}", returncode=INTERRUPTED) from stopped
@@ -68,7 +70,7 @@ class Command(BaseCommand):
 
     def _print_plan(self, plan: Plan) -> None:
         self.stdout.write(f"in use: {plan.in_use}; configured: {embedding.configured()}; to be used: {plan.model}")
-        self.stdout.write(f"{plan.memories} memories, {plan.there} vectors there, {plan.missing} to be made")
+        self.stdout.write(f"{plan.memories} memories, {plan.present_count} vectors there, {plan.missing} to be made")
         if plan.missing:
             texts = reembedding.sample_descriptions(SAMPLE)
             embedding.embed(texts[:1], plan.model)  # loads it

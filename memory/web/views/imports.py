@@ -119,7 +119,7 @@ def confirm_import(job: ImportJob, form: Answers, meet: Callable[[], None] = lam
     """Confirm the import with these answers. Returns whether it continues; if not, the form has the reason."""
     try:
         meet()
-        memory_imports.confirm(job, form.choices(), timezone.now(), again=form.is_reanalysis)
+        memory_imports.confirm(job, form.choices(), timezone.now(), reanalyze=form.is_reanalysis)
     except WrongChoice as error:
         form.add_error(None, error.message)
         return False

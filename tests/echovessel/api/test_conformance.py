@@ -21,7 +21,7 @@ from chat.turns import turn as turns
 from echovessel import api_routes
 from echovessel.api.tokens import secret
 from echovessel.llm.models import LLMCall
-from memory.imports import analyze_now, begin
+from memory.imports import analyze_in_process, begin
 from memory.models import Alias, Entity, Evidence, Filling, Mention, MergeProposal, NodeVersion, Receipt
 from memory.web.api import memories
 from persona.models import Persona
@@ -54,7 +54,7 @@ def ids(mira: Persona, remember: Any) -> dict[str, Any]:
     receipt = Receipt.objects.create(persona=mira, owner_id=mira.owner_id, at=now)
     upload = given_file("Ana: I bake bread.\nMira: Lovely.\n", "talk.txt")
     job = begin(mira.owner, mira, upload, now, keep=True)
-    analyze_now(job, upload)
+    analyze_in_process(job, upload)
     with transaction.atomic():
         draft = drafts.propose(mira, "user", "Ana bakes bread.", [DraftSource("I bake bread.")], None, now)
     assert draft is not None

@@ -18,7 +18,7 @@ from echovessel.api.tokens.secret import create
 from echovessel.language.plain_text import storable, without_nul
 from echovessel.llm.gateway import storable as storable_piece
 from memory.archive import import_archive
-from memory.imports import analyze_now, begin
+from memory.imports import analyze_in_process, begin
 from memory.imports.readers.types import ImportRejected
 from memory.models import ConceptNode
 from persona.models import Persona
@@ -96,7 +96,7 @@ def test_forms_and_queries_of_pages(mira: Persona, client: Client, remember: Any
 def test_imports(mira: Persona, content: str, name: str) -> None:
     upload = source_of(content, name)
     job = begin(mira.owner, mira, upload, timezone.now(), keep=True)
-    analyze_now(job, upload)
+    analyze_in_process(job, upload)
     job.refresh_from_db()
     assert job.status != "failed"
 

@@ -183,7 +183,7 @@ def test_only_her_own_things_are_saved(life: Persona, otto: Persona) -> None:
 
 def test_a_batch_more_or_less_changes_nothing(life: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = saved_lines(life)
-    monkeypatch.setattr(parts, "AT_ONCE", 1)
+    monkeypatch.setattr(parts, "BATCH_SIZE", 1)
     assert saved_lines(life) == whole
 
 

@@ -99,7 +99,7 @@ def test_a_name_occurs_literally_or_not_at_all(name: str, text: str, there: bool
 
 def test_a_new_name_is_somebody_new(mira: Persona) -> None:
     resolved = meet(mira, "Scott", "Scotty")
-    assert (resolved.how, resolved.entity.status) == ("new", "confirmed")
+    assert (resolved.reason, resolved.entity.status) == ("new", "confirmed")
     assert list(resolved.entity.aliases.values_list("text", flat=True)) == ["Scott", "Scotty"]
     assert Mention.objects.get().entity == resolved.entity
     assert OutboxEvent.objects.get().data == {
@@ -113,7 +113,7 @@ def test_a_new_name_is_somebody_new(mira: Persona) -> None:
 def test_a_known_name_is_the_one_who_bears_it_and_teaches_new_ones(mira: Persona) -> None:
     first = meet(mira, "Scott")
     again = meet(mira, "Mr. SCOTT", "Scott Huang", kind="other")
-    assert (again.how, again.entity) == ("alias_matched", first.entity)
+    assert (again.reason, again.entity) == ("alias_matched", first.entity)
     assert meet(mira, "Scott Huang").entity == first.entity
     assert Entity.objects.count() == 1
 
@@ -136,7 +136,7 @@ def test_where_several_bear_the_name_people_are_asked_once(mira: Persona) -> Non
     for scott in scotts:
         scott.aliases.create(persona=mira, text="Scott", normalized="scott")
     resolved = meet(mira, "Scott")
-    assert (resolved.how, resolved.entity.status) == ("uncertain", "uncertain")
+    assert (resolved.reason, resolved.entity.status) == ("uncertain", "uncertain")
     assert {(proposal.a_id, proposal.b_id) for proposal in MergeProposal.objects.all()} == {
         (s.pk, resolved.entity.pk) for s in scotts
     }
@@ -148,7 +148,7 @@ def test_where_several_bear_the_name_people_are_asked_once(mira: Persona) -> Non
 def test_an_alias_that_somebody_else_bears_is_a_question_and_no_merge(mira: Persona) -> None:
     scott, tom = meet(mira, "Scott").entity, meet(mira, "Tom").entity
     again = meet(mira, "Tom", "Scott", "Tommy")
-    assert (again.how, again.entity) == ("alias_matched", tom)
+    assert (again.reason, again.entity) == ("alias_matched", tom)
     assert list(tom.aliases.values_list("text", flat=True)) == ["Tom"]
     proposal = MergeProposal.objects.get()
     assert (proposal.a, proposal.b, proposal.reasons) == (scott, tom, ["shared_alias"])
@@ -205,16 +205,16 @@ def test_a_short_form_in_like_memories_is_the_same_and_is_learned(
 ) -> None:
     full = resolve_name(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity
     again = resolve_name(mira, remember, "小云", text="Ana的妹妹小云在杭州读大学。")
-    assert (again.how, again.entity) == ("similar", full)
+    assert (again.reason, again.entity) == ("similar", full)
     assert list(full.aliases.values_list("text", flat=True)) == ["李小云", "小云"]
     assert OutboxEvent.objects.order_by("-id")[0].data["merge_status"] == "similar"
-    assert resolve_name(mira, remember, "小云", text="小云打来电话。").how == "alias_matched"
+    assert resolve_name(mira, remember, "小云", text="小云打来电话。").reason == "alias_matched"
 
 
 def test_a_transliteration_is_a_question_and_never_a_merge(mira: Persona, remember: Callable[..., ConceptNode]) -> None:
     han = resolve_name(mira, remember, "黄逸扬", text="黄逸扬是Ana的同事，周四一起打羽毛球。").entity
     latin = resolve_name(mira, remember, "Yiyang", text="Yiyang是Ana的同事，周四一起打羽毛球。")
-    assert (latin.how, latin.entity.status) == ("uncertain", "uncertain")
+    assert (latin.reason, latin.entity.status) == ("uncertain", "uncertain")
     proposal = MergeProposal.objects.get()
     assert (proposal.a, proposal.b, proposal.status) == (han, latin.entity, "open")
     assert "transliteration" in proposal.reasons
@@ -234,7 +234,7 @@ def test_names_that_sound_alike_are_a_question_whatever_is_remembered(
 
 def test_two_sisters_in_like_memories_are_no_question(mira: Persona, remember: Callable[..., ConceptNode]) -> None:
     resolve_name(mira, remember, "Anna", text="Ana's sister Anna lives in Lyon.")
-    assert resolve_name(mira, remember, "Bea", text="Ana's sister Bea lives in Lyon.").how == "new"
+    assert resolve_name(mira, remember, "Bea", text="Ana's sister Bea lives in Lyon.").reason == "new"
     assert not MergeProposal.objects.exists()
 
 
@@ -270,14 +270,14 @@ def test_of_several_bearers_the_one_whose_company_is_there_is_meant(
     text = "张伟和李梅在北京开的律师事务所，是Ana大学同学里最早的。"
     assert resolve_name(mira, remember, "张伟", text=text, company=("李梅",)).entity == lawyer
     unknown = resolve_name(mira, remember, "张伟", text="张伟发来一张照片。")
-    assert (unknown.how, unknown.entity in (lawyer, neighbour)) == ("uncertain", False)
+    assert (unknown.reason, unknown.entity in (lawyer, neighbour)) == ("uncertain", False)
     assert resolve_name(mira, remember, "张伟", text="张伟又发来一张照片。").entity == unknown.entity
 
 
 def test_a_twin_is_somebody_else_and_is_found_again(mira: Persona, remember: Callable[..., ConceptNode]) -> None:
     first = resolve_name(mira, remember, "Scott", text="Scott the baker called Ana.").entity
     second = resolve_name(mira, remember, "Scott", text="Scott the nurse wrote to Ana.", twins=[first])
-    assert (second.how, MergeProposal.objects.get().reasons) == ("uncertain", ["same_name"])
+    assert (second.reason, MergeProposal.objects.get().reasons) == ("uncertain", ["same_name"])
     again = resolve_name(mira, remember, "Scott", text="Scott the nurse wrote to Ana once more.", twins=[first])
     assert again.entity == second.entity
     assert resolve_name(mira, remember, "Scott", text="Scott sang.").entity == first
@@ -291,7 +291,7 @@ def test_who_cannot_be_both_is_asked_about_and_never_joined(
     for relation in ("brother · nurse", "friend", "brother"):
         assert resolve_name(mira, remember, "Tom", text=f"Tom, {relation}.", relation=relation).entity == brother
     uncle = resolve_name(mira, remember, "Tom", text="Ana's uncle Tom died.", relation="uncle")
-    assert (uncle.how, uncle.entity.relation) == ("uncertain", "uncle")
+    assert (uncle.reason, uncle.entity.relation) == ("uncertain", "uncle")
     brother.refresh_from_db()
     assert brother.relation == "brother"
     [proposal] = MergeProposal.objects.all()

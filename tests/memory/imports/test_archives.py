@@ -83,7 +83,7 @@ def test_what_broke_off_goes_on_to_the_same_end(otto: Persona, mira: Persona, mo
         yield from (None for _ in range(after))
         raise Killed
 
-    monkeypatch.setattr(archive_files, "_SIGN_OF_LIFE_BYTES", 1)
+    monkeypatch.setattr(archive_files, "_HEARTBEAT_BYTES", 1)
     monkeypatch.setattr(schema, "BATCH", 1)
     whole = take_in(mira).added
     run = run_of(otto)
@@ -129,7 +129,7 @@ def test_what_stands_beside_a_talk_that_was_forgotten_is_still_known(otto: Perso
 
 @pytest.mark.parametrize("table", ["sessions", "messages", "nodes", "entities"])
 def test_what_is_forgotten_while_it_is_read_brings_nothing_more(otto: Persona, monkeypatch: Any, table: str) -> None:
-    monkeypatch.setattr(archive_files, "_SIGN_OF_LIFE_BYTES", 1)
+    monkeypatch.setattr(archive_files, "_HEARTBEAT_BYTES", 1)
     monkeypatch.setattr(schema, "BATCH", 1)
     run, rows = run_of(otto), getattr(otto, table)
 

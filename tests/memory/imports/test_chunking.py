@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.imports.choices import Choices
-from memory.imports.chunks import LITTLE, Chunk, Cuts, chunk_file, parts
+from memory.imports.chunks import MAX_STEP_BACK, Chunk, Cuts, chunk_file, parts
 from memory.imports.readers.types import Entry, FileMessage, FileSession, ReaderItem, Remembered
 from tests.table import each_row
 
@@ -80,7 +80,7 @@ def test_a_time_is_moved_by_a_little_at_most(rows: list[tuple[str, str, datetime
         at = times[message.external_id]
         if at is not None:
             at = at if at.tzinfo else at.replace(tzinfo=ZoneInfo("Asia/Shanghai"))
-            assert timedelta() <= message.at - at <= LITTLE * len(rows)
+            assert timedelta() <= message.at - at <= MAX_STEP_BACK * len(rows)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["Ana", "Mira"]), texts), min_size=2, max_size=30))
@@ -156,7 +156,7 @@ def test_a_limit_takes_the_first_talks(limit: int, names: list[str]) -> None:
 def test_notes_come_in_chunks_of_their_own() -> None:
     notes = [Remembered(f"Fact {number}", "fact", None, None, f"r{number}", "") for number in range(60)]
     chunks = cut(*notes[:55], talk([("Ana", "Hello", AT)]), *notes[55:])
-    assert [(chunk.kind, len(chunk.things)) for chunk in chunks] == [
+    assert [(chunk.kind, len(chunk.notes)) for chunk in chunks] == [
         ("notes", 50),
         ("notes", 5),
         ("talk", 0),

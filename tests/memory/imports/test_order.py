@@ -34,7 +34,7 @@ def order_of(*sessions: list[FileMessage]) -> Order:
 def put_right(messages: list[FileMessage]) -> list[str]:
     """The texts in the order in which they are stored."""
     order = order_of(messages)
-    cuts = Cuts(12, 200, 9_000, 900, order.begins_with_the_newest, keeps_at_once=order.keeps_what_was_said_at_once)
+    cuts = Cuts(12, 200, 9_000, 900, order.is_newest_first, keeps_at_once=order.keeps_order_of_equal_times)
     chunks = chunk_file([FileSession("", "1", tuple(messages), "")], "x", Choices(), cuts)
     return [message.content for chunk in chunks for message in chunk.lines]
 
@@ -62,7 +62,7 @@ def test_the_order_is_judged_by_the_whole_file() -> None:
         "talks of which the newest comes first": ([talk(90, 91), talk(60, 61), talk(30, 31)], False),
         "answers that stand beneath what they answer": ([talk(0, 7, 1, 8, 2, 9)], False),
     }
-    assert {why: order_of(*sessions).begins_with_the_newest for why, (sessions, _is_so) in files.items()} == {
+    assert {why: order_of(*sessions).is_newest_first for why, (sessions, _is_so) in files.items()} == {
         why: is_so for why, (_sessions, is_so) in files.items()
     }
 

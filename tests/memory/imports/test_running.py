@@ -252,7 +252,7 @@ def test_lines_at_the_end_and_whole_talks_that_are_left_out_are_counted_once_eac
     mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat = whatsapp("Kim: Alone.", "30", "Ana: Hello.", "Kim: One.", "30", "Mira: Bye.", "Kim: Two.", "Kim: Three.")
-    monkeypatch.setattr(imports_store, "LINES_AT_ONCE", 1)
+    monkeypatch.setattr(imports_store, "MESSAGES_PER_TRANSACTION", 1)
     job = run_writing(confirm_file(mira, chat, NAME, {"Kim": "skip"}))
     assert (job.counts["lines"], job.counts["left_out"]) == (2, 4)
 
@@ -349,10 +349,10 @@ def test_a_file_that_cannot_be_read_otherwise_is_asked_about_again_as_it_was_fou
 def test_read_otherwise_again_and_again_and_cancelled_it_keeps_no_name(mira: Persona) -> None:
     job = analyze_file(mira, (importing_files.FILES / "messages.csv").read_bytes(), "messages.csv")
     for _twice in range(2):
-        imports.confirm(job, choices_for(job, format="chatgpt"), NOW, again=True)
+        imports.confirm(job, choices_for(job, format="chatgpt"), NOW, reanalyze=True)
         imports_runner.run(job.pk, Clock())
         assert (reload(job).status, job.refusal["code"]) == ("asking", "not_json")
-    imports.confirm(job, choices_for(job, format="chatgpt"), NOW, again=True)
+    imports.confirm(job, choices_for(job, format="chatgpt"), NOW, reanalyze=True)
     assert imports.cancel(reload(job), NOW)
     assert set(job.choices) == {"format", "day_first", "zone", "undated", "limit", "kind", "without_owner"}
     assert not ImportPiece.objects.exists()
@@ -416,7 +416,7 @@ def test_cancelled_while_it_is_written_the_worker_stops_and_stores_nothing_more(
 def test_an_archive_that_is_cancelled_stops_at_the_next_sign_of_life(
     mira: Persona, otto: Persona, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive_files, "_SIGN_OF_LIFE_BYTES", 1)
+    monkeypatch.setattr(archive_files, "_HEARTBEAT_BYTES", 1)
     monkeypatch.setattr(schema, "BATCH", 1)
     job = confirm_file(otto, written_archive(tmp_path / "mira.jsonl", SMALL).read_bytes(), "mira.jsonl")
 
@@ -433,7 +433,7 @@ def test_an_archive_that_is_cancelled_stops_at_the_next_sign_of_life(
 def test_while_an_archive_is_loaded_it_says_how_much_is_gone_through(
     otto: Persona, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive_files, "_SIGN_OF_LIFE_BYTES", 1)
+    monkeypatch.setattr(archive_files, "_HEARTBEAT_BYTES", 1)
     monkeypatch.setattr(summary, "_SELDOM", timedelta())
     job = confirm_file(otto, written_archive(tmp_path / "mira.jsonl", SMALL).read_bytes(), "mira.jsonl")
     fractions = []
@@ -468,7 +468,7 @@ def test_the_worker_knows_its_job_by_its_id(mira: Persona) -> None:
 
 
 def test_after_a_slice_it_goes_to_the_end_of_the_queue(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports_store, "LINES_AT_ONCE", 1)
+    monkeypatch.setattr(imports_store, "MESSAGES_PER_TRANSACTION", 1)
     job = confirm_file(mira, CHAT, NAME)
     queue_length = OrmQ.objects.count()
     assert imports_runner.run(job.pk, Clock(), slice_seconds=0) == "goes_on"
@@ -482,7 +482,7 @@ def test_the_command_reads_a_file_that_is_not_kept_and_no_worker_touches_it(mira
         assert not ImportPiece.objects.exists()
         assert imports_runner.requeue_stale(NOW) == 0
         assert imports_runner.run(job.pk, Clock()) == "not_mine"
-        imports.analyze_now(job, source)
+        imports.analyze_in_process(job, source)
         imports.confirm(job, choices_for(job), NOW)
         fractions: list[float] = []
         assert imports_runner.run(job.pk, Clock(), source=source, progress=fractions.append) == "done"
@@ -670,7 +670,7 @@ def test_while_the_file_is_gone_through_the_lease_is_kept(mira: Persona) -> None
     job, clock = begin_import(mira, CHAT, NAME), Clock()
     claim = leases.acquire(job.pk, clock)
     assert claim
-    keeping = analysis.FileKeeper(claim)
+    keeping = analysis.LeaseRenewer(claim)
     clock.forward(minutes=5)
     keeping()
     assert reload(job).lease_until == clock() + timedelta(minutes=10)

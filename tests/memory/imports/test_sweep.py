@@ -126,7 +126,7 @@ def test_stopped_at_any_statement_it_is_taken_up_to_the_same_end(
 ) -> None:
     settings.LLM_PROVIDER = "offline"
     settings.KNOBS = {"consolidate.backoff_seconds": 0, "consolidate.trivial_message_count": 0}
-    monkeypatch.setattr(store, "LINES_AT_ONCE", 8)
+    monkeypatch.setattr(store, "MESSAGES_PER_TRANSACTION", 8)
     monkeypatch.setattr(stored_file, "PIECE_BYTES", 16_384)
 
     def try_out(stops: Callable[[int, Callable[[], None]], bool], statement: int) -> Trial:

@@ -222,7 +222,7 @@ def test_after_a_stop_only_the_rest_is_made(
             reembed("--model", NEW)
     assert stopped.value.returncode == 130
     assert models() == {OLD}
-    assert reembedding.plan(NEW).there == 8
+    assert reembedding.plan(NEW).present_count == 8
     err = StringIO()
     call_command("reembed", "--model", NEW, stdout=StringIO(), stderr=err)
     assert "8 of 10 vectors are there already" in err.getvalue()

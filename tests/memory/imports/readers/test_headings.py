@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 
 from memory.imports.readers.day_order import day_first
 from memory.imports.readers.headings import WrittenDate, day_in_name, heading_in, nearest_year, year_in, year_in_name
-from memory.imports.readers.when import read_when
+from memory.imports.readers.when import read_time
 from tests.table import each_row
 
 FIFTH = WrittenDate(2024, 1, 5)
@@ -158,11 +158,11 @@ def test_a_date_without_a_year_is_nearest_to_the_entry_before() -> None:
     ],
 )
 def test_a_field_with_a_time_is_read(value: object, at: datetime) -> None:
-    when = read_when(value, day_first=True)
+    when = read_time(value, day_first=True)
     assert when
     assert when.as_moment() == at
 
 
 @each_row("value", [None, True, "", "soon", 7, "7", 2024, "2024", "January", [], {}, "5/1/2024", 1e300])
 def test_a_field_that_is_no_time_is_not_read(value: object) -> None:
-    assert read_when(value) is None
+    assert read_time(value) is None
