@@ -31,7 +31,7 @@ def order_of(*sessions: list[FileMessage]) -> Order:
     return order
 
 
-def put_right(messages: list[FileMessage]) -> list[str]:
+def stored_texts(messages: list[FileMessage]) -> list[str]:
     """The texts in the order in which they are stored."""
     order = order_of(messages)
     cuts = Cuts(12, 200, 9_000, 900, order.is_newest_first, keeps_at_once=order.keeps_order_of_equal_times)
@@ -80,4 +80,4 @@ def test_the_order_is_judged_by_the_whole_file() -> None:
     ],
 )
 def test_lines_are_stored_in_the_order_in_which_they_were_said(messages: list[FileMessage], expected: str) -> None:
-    assert put_right(messages) == expected.split()
+    assert stored_texts(messages) == expected.split()

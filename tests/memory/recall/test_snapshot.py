@@ -450,7 +450,7 @@ def test_another_process_that_writes_is_noticed_at_once(mira: Persona) -> None:
     assert_alike(mira.pk, held, random.Random(1))
 
 
-def elsewhere(action: Callable[[], object]) -> None:
+def run_in_another_connection(action: Callable[[], object]) -> None:
     """Do something through another connection, and wait for it."""
 
     def work() -> None:
@@ -480,7 +480,7 @@ def test_what_is_written_while_a_snapshot_is_made_is_wholly_in_it_or_comes_next(
         words_since = module.words_since
 
         def late(*asked: int, words_since: Callable[..., list[str]] = words_since) -> list[str]:
-            elsewhere(meanwhile)
+            run_in_another_connection(meanwhile)
             return words_since(*asked)
 
         with monkeypatch.context() as patch:
