@@ -8,13 +8,17 @@ decides, and a negation before it reverses and weakens it.
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
 from echovessel.language.sentences import CJK, sentences
 from echovessel.language.stories import is_of_a_story
+
+# The impact of an illness.
+ILL = -6
+LATIN_WORD = re.compile("[a-z]{3}")
 
 
 @dataclass(frozen=True)
@@ -25,9 +29,10 @@ class Feeling:
     words: str
     patterns: tuple[str, ...] = ()
 
-
-# The impact of an illness.
-ILL = -6
+    @cached_property
+    def patterns_for_ascii(self) -> tuple[str, ...]:
+        """The patterns that can match a text without Chinese characters."""
+        return tuple(pattern for pattern in self.patterns if LATIN_WORD.search(pattern) or not CJK.search(pattern))
 
 
 @cache
@@ -107,7 +112,8 @@ def _impact(feeling: Feeling, lower: str) -> int:
     """The impact of one feeling in a text; 0 if nothing shows it."""
     present = (word for word in feeling.words.split("|") if word in lower)
     starts = [match.start() for word in present for match in _matches(word, lower)]
-    starts += [match.start() for pattern in feeling.patterns for match in re.finditer(pattern, lower)]
+    patterns = feeling.patterns_for_ascii if lower.isascii() else feeling.patterns
+    starts += [match.start() for pattern in patterns for match in re.finditer(pattern, lower)]
     weights = []
     for start in starts:
         before = lower[max(0, start - 40) : start]
