@@ -51,6 +51,7 @@ from echovessel.llm.offline.names import (
     names_in,
     relation_of,
 )
+from echovessel.llm.offline.people import people_in
 from echovessel.llm.offline.phrases import says_no_more_than_stock
 
 SIGNS = re.patterns_in(Path(__file__).with_name("signs_of_statements.toml"))
@@ -85,6 +86,7 @@ STANDS_ALONE = re.compile(
 )
 WHOM = re.compile(rf"^\W*(?:(?:my|our) (?:\w+ )?(?:{BEARERS_EN})|我(?:{BEARERS_ZH}|[妈爸哥姐弟妹]))\W*$", re.I)
 MAX_FRAGMENT = {False: 9, True: 14}  # English words, Chinese characters
+LONE_WORD = re.compile(r"^\W*[A-Za-z][\w'-]+\W*$|^\W*[\u3400-\u9fff]{2,3}\W*$")
 SOON = timedelta(minutes=30)
 # "Ruth lives in York."
 TELLS_BY_NAME = re.compile(
@@ -173,6 +175,8 @@ def extract(material: Mapping[str, Any]) -> dict[str, Any]:
     kind_by_name = {entity["name"]: entity["kind"] for entity in material.get("known_entities", ())}
     statements_by_text: dict[str, Statement] = {}
     statements = joined(list(_statements(material)))
+    for name in people_in([statement.text for statement in statements]):
+        kind_by_name.setdefault(name, "person")
     near = [name for name, kind in kind_by_name.items() if kind in NEAR] + [
         name.name for statement in statements for name in statement.names if name.kind in NEAR
     ]
@@ -415,6 +419,8 @@ def goes_on(sentence: str, before: str = "") -> bool:
     sentence = write_out(sentence)
     if SIGNS["continues"].search(sentence) or WHOM.search(sentence):
         return True
+    if LONE_WORD.search(before) and sentence[:1].isdigit():  # "Mick. 54, been doing it for ever."
+        return True
     if before and bears_on_health(sentence) and not bears_on_health(before):
         return False
     words = len(CJK.findall(sentence)) or len(sentence.split())
@@ -519,7 +525,7 @@ def _speaker(material: Mapping[str, Any]) -> str:
 
 
 def _entities(statements: Sequence[Statement], kind_by_name: Mapping[str, str], user_name: str) -> list[dict[str, Any]]:
-    kinds = {name.casefold(): (name, kind) for name, kind in kind_by_name.items()}
+    kinds = {name.casefold(): (capitalize_name(name), kind) for name, kind in kind_by_name.items()}
     for mention in (mention for statement in statements for mention in statement.names):
         kinds.setdefault(mention.name.casefold(), (capitalize_name(mention.name), mention.kind))
     return [
