@@ -78,7 +78,7 @@ class Question:
         capitals = "\n".join(re.findall(r"(?<=\s)[A-Z][a-z]+", text)).casefold()
         self.weights = {
             word: len(word) if CJK.search(word) else NAME_WEIGHT if re.search(rf"(?m)^{word}", capitals) else 1
-            for word in asked_for(text)
+            for word in question_words(text)
         }
         # The names that memories give to these relatives: "our son Oisin" names a son.
         texts = [memory.text for memory in all_memories] if self.people else []
@@ -227,11 +227,11 @@ SMALL_EN = words(
 )
 
 
-def asked_for(question: str) -> list[str]:
+def question_words(question: str) -> list[str]:
     """The telling words of a question: Latin words without their endings, and Chinese pairs (or a single remaining
     character).
 
-    >>> asked_for("你还记得我的猫吗？"), asked_for("Do you remember my cat's name?")
+    >>> question_words("你还记得我的猫吗？"), question_words("Do you remember my cat's name?")
     (['猫'], ['cat'])
     """
     chinese = [

@@ -38,7 +38,7 @@ from echovessel.language.sentences import (
     topics,
 )
 from echovessel.language.style_wishes import Style, styles_in
-from echovessel.llm.offline.answers import KINDS, PERHAPS, SURELY, asked_for, find_answers, with_antecedent
+from echovessel.llm.offline.answers import KINDS, PERHAPS, SURELY, find_answers, question_words, with_antecedent
 from echovessel.llm.offline.extraction import told_in_question
 from echovessel.llm.offline.feeling import impact_of
 from echovessel.llm.offline.memories import Memory, clip, in_second_person, memories, messages_quoted
@@ -134,7 +134,7 @@ class Reply:
         self.groping = [bare[sentence] for sentence in sentence_texts if gropes.search(sentence)]
         asking = [sentence for sentence in sentence_texts if is_question(in_full(sentence))]
         all_questions = [question for sentence in asking for question in questions_of(bare[sentence]) or [sentence]]
-        self.questions = [question for question in all_questions if asked_for(question)] or all_questions
+        self.questions = [question for question in all_questions if question_words(question)] or all_questions
         beside = (sentence[start:end] for sentence in asking for start, end in told_in_question(sentence))
         self.statements = [sentence for sentence in sentence_texts if sentence not in asking]
         self.statements += [part for part in beside if not asks(part)]
@@ -359,7 +359,7 @@ class Reply:
         if first.source not in ("words", "L3"):
             return None
         names = (name.name.casefold() for name in names_in(first.wording))
-        subjects = {*asked_for(question), *names} & {*asked_for(first.wording)}
+        subjects = {*question_words(question), *names} & {*question_words(first.wording)}
         people = bearers(telling_words(first.wording))
         later = [
             memory
@@ -368,7 +368,7 @@ class Reply:
             and memory.at > first.at
             and memory not in memories_found
             and SIGNS["changes"].search(memory.wording)
-            and (bearers(telling_words(memory.wording)) & people or subjects & {*asked_for(memory.wording)})
+            and (bearers(telling_words(memory.wording)) & people or subjects & {*question_words(memory.wording)})
         ]
         return max(later, key=lambda memory: memory.at, default=None)
 
