@@ -4,7 +4,7 @@ channel."""
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from typing import Any
+from operator import itemgetter
 
 from django.utils import translation
 from django.utils.formats import date_format
@@ -21,6 +21,7 @@ from echovessel.llm.prompts import (
     Section,
     fence,
     indent_text,
+    lines_of,
     one_line,
     render_prompt,
     tokens,
@@ -30,6 +31,8 @@ from persona.models import Persona
 
 # Tokens of the label above the messages of a day.
 LABEL_TOKENS = 12
+COLONS = {"en": ": ", "zh": "："}
+Label = tuple[str, Neutral]
 
 
 def right_now(request: ContextRequest) -> Section:
@@ -74,25 +77,25 @@ def recent_conversation(request: ContextRequest) -> Section | None:
     addressees = {
         session: format_addressees(names, persona.language) for session, names in addressees_of(request.window).items()
     }
-    budget = request.budget - tokens(_format_window(persona, [], request.now, {})) - 16
-    recent_messages: list[Message] = []
+    budget = request.budget - tokens(_format_window(persona, [], {})) - 16
+    newest_first: list[tuple[Label, Message]] = []
     for message in reversed(request.window):
+        label = _label(persona, message, request.now)
         budget -= message.token_count + message.content.count("\n") + 6
-        if not recent_messages or _label(persona, message, request.now) != _label(
-            persona, recent_messages[0], request.now
-        ):
+        if not newest_first or label != newest_first[-1][0]:
             budget -= LABEL_TOKENS
         if message.role == Message.Role.USER and message.session_id in addressees:
             budget -= tokens(addressees[message.session_id])
         if budget < 0:
             break
-        recent_messages.insert(0, message)
-    if not recent_messages:
+        newest_first.append((label, message))
+    if not newest_first:
         return None
-    material = {"recent": [{"role": message.role, "content": message.content} for message in recent_messages]}
-    text = with_heading(persona.language, "recent", _format_window(persona, recent_messages, request.now, addressees))
+    labelled = newest_first[::-1]
+    material = {"recent": [{"role": message.role, "content": message.content} for _, message in labelled]}
+    text = with_heading(persona.language, "recent", _format_window(persona, labelled, addressees))
     return Section(
-        "recent_conversation", "user", text, {"messages": [str(message.uuid) for message in recent_messages]}, material
+        "recent_conversation", "user", text, {"messages": [str(message.uuid) for _, message in labelled]}, material
     )
 
 
@@ -128,19 +131,22 @@ def bucket_of(at: datetime, now: datetime) -> str:
     return "this_week" if days < 7 else "older"
 
 
-def _format_window(persona: Persona, window: Iterable[Message], now: datetime, to: Mapping[int, Neutral]) -> str:
-    def format_message(message: Message) -> dict[str, Any]:
-        by_owner = message.role == Message.Role.USER
-        name = one_line(persona.user_display_name if by_owner else persona.name)
-        speaker = Neutral(name + (to.get(message.session_id, "") if by_owner else ""))
-        return {"speaker": speaker, "content": indent_text(message.content)}
+def _format_window(persona: Persona, labelled: Iterable[tuple[Label, Message]], to: Mapping[int, Neutral]) -> str:
+    owner, name, colon = one_line(persona.user_display_name), one_line(persona.name), COLONS[persona.language]
 
-    groups = groupby(window, lambda message: _label(persona, message, now))
-    buckets = [(*label, [format_message(message) for message in messages]) for label, messages in groups]
+    def format_message(message: Message) -> Neutral:
+        speaker = owner + to.get(message.session_id, "") if message.role == Message.Role.USER else name
+        return Neutral(f"{speaker}{colon}{indent_text(message.content)}")
+
+    # Joined here: a loop of the template takes four times as long.
+    buckets = [
+        (*label, lines_of(format_message(message) for _, message in group))
+        for label, group in groupby(labelled, itemgetter(0))
+    ]
     return render_prompt("recent", persona.language, buckets=buckets)
 
 
-def _label(persona: Persona, message: Message, now: datetime) -> tuple[str, Neutral]:
+def _label(persona: Persona, message: Message, now: datetime) -> Label:
     """The label above the messages of one day: the bucket and, unless it is today, the day and how long ago it was."""
     then, local = message.created_at.astimezone(persona.zone), now.astimezone(persona.zone)
     day, today = then.date(), local.date()
