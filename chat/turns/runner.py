@@ -55,6 +55,7 @@ class RunningTurn:
     is_cut: bool = False
     first_token_at: datetime | None = None
     explain: Callable[[], dict[str, Any]] = dict
+    announcing: "asyncio.Task[None] | None" = None
     speaking: "asyncio.Task[None] | None" = None
     flush: asyncio.TimerHandle | None = None
 
@@ -144,14 +145,13 @@ class Runner:
     async def _run(self, turn: Turn) -> None:
         live = self._live[turn.persona.uuid] = RunningTurn(turn)
         renewing = asyncio.create_task(self._renew(live), name=f"lease-{turn.pk}")
+        live.announcing = asyncio.create_task(self._announce(live), name=f"announce-{turn.pk}")
         code = "internal"
         try:
-            with contextlib.suppress(DatabaseError):  # else polling delivers them, in an order that pages can handle
-                await events.get_hub().catch_up()  # the owner's message is delivered before the reply to it
-            self._broadcast(live, "chat.turn.snapshot", live.snapshot())
             code = await self._await_outcome(live)
         finally:
             try:
+                await self._wait_until_announced(live)
                 await self._store_outcome(live, code)
             finally:
                 renewing.cancel()
@@ -161,6 +161,17 @@ class Runner:
                 task = asyncio.create_task(self._run_after_hooks(turn), name=f"after-{turn.pk}")
                 self._afterwards.add(task)  # the loop itself holds only a weak reference
                 task.add_done_callback(self._afterwards.discard)
+
+    async def _announce(self, live: RunningTurn) -> None:
+        """Deliver the owner's message to the pages, then that the turn runs. The reply waits for it, its prompt does
+        not."""
+        with contextlib.suppress(DatabaseError):  # else polling delivers them, in an order that pages can handle
+            await events.get_hub().catch_up()
+        self._broadcast(live, "chat.turn.snapshot", live.snapshot())
+
+    async def _wait_until_announced(self, live: RunningTurn) -> None:
+        if live.announcing is not None:
+            await asyncio.wait({live.announcing})
 
     async def _run_after_hooks(self, turn: Turn) -> None:
         await self._yield_to_waiting()
@@ -194,12 +205,14 @@ class Runner:
         warmth = embedding.warm()
         if not warmth.done():
             live.is_waking = True
+            await self._wait_until_announced(live)
             self._broadcast(live, "chat.turn.snapshot", live.snapshot())
             await asyncio.wrap_future(warmth)
             live.is_waking = False
             self._broadcast(live, "chat.turn.snapshot", live.snapshot())
         async with self._assembling:
             answer = await in_thread(_answer_or_prompt, live.turn)
+        await self._wait_until_announced(live)
         if isinstance(answer, tuple):
             text, xray = answer
             live.explain = partial(dict, xray)
