@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -217,7 +218,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         try:
             frame = parse(text_data)
             self.bad_frames = 0
-            if isinstance(frame, Ping) or await in_thread(self.login.stands, timezone.now()):
+            if isinstance(frame, SendMessage):
+                await self._receive_message(frame)
+            elif isinstance(frame, Ping) or await in_thread(self.login.stands, timezone.now()):
                 await self._act(frame)
             else:
                 await self._sign_out(frame)
@@ -239,28 +242,38 @@ class ChatConsumer(AsyncWebsocketConsumer):
             message = "Something went wrong; nothing you wrote before is lost."
             await self._send_event("error", code="internal", message=message, **extras)
 
+    async def _receive_message(self, frame: SendMessage) -> None:
+        stored_message = await in_thread(self._store_message, frame, timezone.now())
+        if stored_message is None:
+            await self._sign_out(frame)
+            return
+        if stored_message.repeated:
+            data = await in_thread(messages.as_event, stored_message.message)
+            await self._send_event("chat.message.user_appended", **data)
+        runner.get_runner().nudge(self.persona.pk)
+
+    def _store_message(self, frame: SendMessage, now: datetime) -> messages.StoredMessage | None:
+        """The message as stored; None if this login has ended. One thread does all of it: the reply waits for it, and
+        handing over to another takes longer than to check the login. Raises BadFrame, VersionRefused."""
+        if not self.login.stands(now):
+            return None
+        self._admit(str(frame.client_id))
+        embedding.soon(frame.content)  # embed it while it is stored; the turn will need it
+        if self.may_greet and not frame.off_the_record:
+            first_word.greet(self.persona, now)
+            self.may_greet = False
+        return messages.receive_message(
+            self.persona,
+            frame.content,
+            frame.client_id,
+            CHANNEL,
+            timezone.now(),
+            unrecorded=frame.off_the_record,
+            replaces=frame.replaces,
+        )
+
     async def _act(self, frame: ClientFrame) -> None:
         match frame:
-            case SendMessage():
-                self._admit(str(frame.client_id))
-                if self.may_greet and not frame.off_the_record:
-                    await in_thread(first_word.greet, self.persona, timezone.now())
-                    self.may_greet = False
-                embedding.soon(frame.content)  # embed it while it is stored; the turn will need it
-                stored_message = await in_thread(
-                    messages.receive_message,
-                    self.persona,
-                    frame.content,
-                    frame.client_id,
-                    CHANNEL,
-                    timezone.now(),
-                    unrecorded=frame.off_the_record,
-                    replaces=frame.replaces,
-                )
-                if stored_message.repeated:
-                    data = await in_thread(messages.as_event, stored_message.message)
-                    await self._send_event("chat.message.user_appended", **data)
-                runner.get_runner().nudge(self.persona.pk)
             case Stop(turn_id=turn_id):
                 if not runner.get_runner().stop(self.persona.uuid, turn_id):
                     raise BadFrame("not_running", "This reply is no longer being written.")

@@ -1,6 +1,7 @@
-"""Rate limits: a sliding window of one minute per key, counted in this process."""
+"""Rate limits: a sliding window of one minute per key, counted in this process, from any thread."""
 
 import math
+import threading
 from collections import deque
 from collections.abc import Callable
 
@@ -18,16 +19,18 @@ class RateLimiter:
     def __init__(self, limit: Callable[[], int]) -> None:
         self._limit = limit
         self._recent: dict[object, deque[float]] = {}
+        self._lock = threading.Lock()
 
     def admit(self, key: object, now: float) -> bool:
         """Count a request at `now` (seconds, monotonic); False if the minute's limit is reached."""
-        times = self._recent.setdefault(key, deque())
-        while times and now - times[0] >= WINDOW_SECONDS:
-            times.popleft()
-        if len(times) >= self._limit():
-            return False
-        times.append(now)
-        return True
+        with self._lock:
+            times = self._recent.setdefault(key, deque())
+            while times and now - times[0] >= WINDOW_SECONDS:
+                times.popleft()
+            if len(times) >= self._limit():
+                return False
+            times.append(now)
+            return True
 
     def wait(self, key: object, now: float) -> int:
         """Whole seconds until the next request is admitted."""
