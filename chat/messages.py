@@ -29,8 +29,9 @@ _open: Query[Session] = Query(
         Session.objects.open().filter(persona=persona, channel=channel).select_related("persona")[:1]
     )
 )
+# Without the x-ray, 20 KB that nobody reads here.
 _newest_turn: Query[Turn] = Query(
-    lambda session: Turn.objects.filter(session=session, original=None).order_by("-id")[:1]
+    lambda session: Turn.objects.filter(session=session, original=None).defer("xray").order_by("-id")[:1]
 )
 _count = Update(
     lambda session, tokens, at: (

@@ -8,6 +8,7 @@ after a turn, off the hot path remember what the user asked to remember, preview
 
 import logging
 from datetime import datetime, timedelta
+from typing import Any
 
 from chat.models import Message, Turn
 from echovessel.db.compiled_queries import Query
@@ -37,11 +38,20 @@ _messages: Query[Message] = Query(
 )
 
 
+_texts: Query[Any] = Query(
+    lambda turn: Message.objects.filter(
+        turn=turn, role=Message.Role.USER, withheld=False, session__off_the_record=False
+    ).values_list("content")
+)
+
+
 def before_prompt(turn_pk: int, now: datetime) -> None:
     """Store the lessons of a turn's messages. Doing it twice does nothing more.
 
     Without an embedding model nothing is stored, and the reply does not wait: the model reads the message itself.
     """
+    if not any(wishes_in(content) for (content,) in _texts(turn_pk)):
+        return  # as nearly always: the messages with all that belongs to them are not needed
     for message in _messages(turn_pk):
         if wishes := wishes_in(message.content):
             try:
