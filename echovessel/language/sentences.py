@@ -15,6 +15,7 @@ SENTENCE = re.compile(
     rf"(?:{URL}|\S)(?:{URL}|.)*?(?:[。！？!?…]+[”」』\"']?|{NO_TITLE}\.+(?=\s|$)[\"']?|\n|$)", re.DOTALL
 )
 CLAUSE = re.compile(r"[^,，;；。！？!?…\n]+")
+NO_LETTER = re.compile(r"(?![a-z])")
 
 
 def words(text: str) -> frozenset[str]:
@@ -61,12 +62,23 @@ def holds(text: str, words: Iterable[str]) -> list[str]:
     ['studied']
     """
     lower = text.casefold()
-    return [
-        word
-        for word in words
-        # The cheap test comes first: most words do not occur, and each reply looks for hundreds.
-        if word in lower and (CJK.search(word) or re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", lower))
-    ]
+    # The cheap test comes first: most words do not occur, and each reply looks for hundreds.
+    return [word for word in words if word in lower and (CJK.search(word) or is_whole_word(word, lower))]
+
+
+def is_whole_word(word: str, lower: str, end: re.Pattern[str] = NO_LETTER) -> bool:
+    """Whether the Latin `word` occurs in `lower`, with no letter before it and `end` after it. Without a pattern for
+    each word: it would have to be compiled, and would push others out of `re`'s cache.
+
+    >>> is_whole_word("cat", "a cat's bed"), is_whole_word("cat", "education")
+    (True, False)
+    """
+    at = lower.find(word)
+    while at >= 0:
+        if not (at and "a" <= lower[at - 1] <= "z") and end.match(lower, at + len(word)):
+            return True
+        at = lower.find(word, at + 1)
+    return False
 
 
 def pick(options: Sequence[str], seed: str, avoid: str = "") -> str:
@@ -373,6 +385,8 @@ def telling_words(text: str) -> frozenset[str]:
 
 def shared_topics(question_topics: frozenset[str], memory_topics: frozenset[str]) -> int:
     """The number of topics that a question and a text share, by the telling words of each."""
+    if not (question_topics and memory_topics):
+        return 0
     both = [topic for topic, words in _OF_TOPICS.items() if question_topics & words and memory_topics & words]
     loose = [topic for topic in both if topic not in DISTINCT or question_topics & GENERAL & _OF_TOPICS[topic]]
     return len(loose) + sum(bool(question_topics & same and memory_topics & same) for same in _OF_SYNONYMS)

@@ -7,7 +7,7 @@ from itertools import islice
 from echovessel.language import lazy_re as re
 from echovessel.language.fact_domains import Aspect, aspects_asked, is_told_in
 from echovessel.language.kinship import relatives_in
-from echovessel.language.sentences import CJK, bearers, shared_topics, telling_words, topics, words
+from echovessel.language.sentences import CJK, bearers, is_whole_word, shared_topics, telling_words, topics, words
 from echovessel.llm.offline.memories import Memory
 from echovessel.llm.offline.names import BEARERS_EN, BEARERS_ZH, names_in, relation_of
 from echovessel.llm.offline.phrases import SIGNS
@@ -138,6 +138,9 @@ def _answer_in(memory: Memory, question: Question) -> Answer | None:
         if _stands_in(word, lower) or (is_named and bearers(frozenset((word,))) & question.people)
     ]
     shared = shared_topics(question.telling, memory_words)
+    tells_aspect = is_told_in(memory.wording, question.aspects)
+    if not (matching_words or tells_aspect or (shared and question.looks_up)):
+        return None
     matching_weight, weight = sum(weights[word] for word in matching_words), sum(weights.values())
     share = matching_weight / weight if weights else float(bool(shared))
     if shared and has_bearer:
@@ -153,7 +156,6 @@ def _answer_in(memory: Memory, question: Question) -> Answer | None:
     is_about_other = question.is_own and not is_meant and not _speaks_of_owner(memory)
     names = [word for word in weights if weights[word] >= NAME_WEIGHT and word.isascii()]
     has_names = all(name in matching_words for name in names)
-    tells_aspect = is_told_in(memory.wording, question.aspects)
     is_answered = (
         tells_aspect
         and (is_of_kind or not KINDS[0][0].search(question.text))
@@ -248,7 +250,7 @@ def _stem(word: str) -> str:
     return bare if len(bare) > 2 else word
 
 
-ENDINGS = "(?:s|es|e|ed|d|ing|r|er|y|ic|ies|ion|'s)?"
+ENDING = re.compile("(?:s|es|e|ed|d|ing|r|er|y|ic|ies|ion|'s)?(?![a-z])")
 POINTED = re.compile(r"\b(?:what|where|which|who|how old)\b|几|哪|什么|啥|多大|谁", re.I)
 OWN = re.compile(r"\b(?:i|me|my|mine|we|our)\b|我", re.I)
 SUBJECT = re.compile(
@@ -285,4 +287,4 @@ def _stands_in(word: str, lower: str) -> bool:
     """Whether `word` occurs in it: a Latin one as a whole word, with any ending."""
     if word not in lower or CJK.search(word):
         return word in lower
-    return re.search(rf"(?<![a-z]){re.escape(word)}{ENDINGS}(?![a-z])", lower) is not None
+    return is_whole_word(word, lower, ENDING)

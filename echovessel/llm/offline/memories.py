@@ -1,7 +1,8 @@
 """The memories that memory mode may tell, and their wording to the owner."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Any
 
 from echovessel.language import lazy_re as re
@@ -89,26 +90,35 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
     return list(_distinct(candidates))
 
 
+class _BitOfPair(dict[str, int]):
+    """A bit for each pair of letters: numbers made of them compare ten times as fast as sets."""
+
+    def __missing__(self, pair: str) -> int:
+        bit = self[pair] = 1 << len(self)
+        return bit
+
+
 def _distinct(candidates: Sequence[Memory]) -> Iterator[Memory]:
     """Leaves out what repeats a memory before it: its words, or most of its letters. A later statement that says more
     is no repeat, nor is news of a change to what it changed."""
-    told_before: list[tuple[Memory, int, bool]] = []
-    # The pairs of letters of a memory are bits of one number, which compare ten times as fast as sets.
-    bits: dict[str, int] = {}
+    told_before: list[tuple[Memory, int, int, bool]] = []
+    bits = _BitOfPair()
     for memory in candidates:
-        letters = "".join(letter for letter in memory.text.casefold() if letter.isalnum())
-        pairs = {letters[at : at + 2] for at in range(len(letters) - 1)}
-        number = sum(bits.setdefault(pair, 1 << len(bits)) for pair in pairs)
+        letters = "".join(filter(str.isalnum, memory.text.casefold()))
+        pairs = set(map(add, letters, letters[1:]))
+        number, count = sum(map(bits.__getitem__, pairs)), len(pairs)
         changes = SIGNS["changes"].search(memory.text) is not None
-        for other, other_number, is_change in told_before:
-            shared, shortest = (number & other_number).bit_count(), min(len(pairs), other_number.bit_count())
-            if shared / max(1, shortest) < SAME or (changes and not is_change):
+        for other, other_number, other_count, is_change in told_before:
+            if changes and not is_change:
+                continue
+            shared = (number & other_number).bit_count()
+            if shared / (min(count, other_count) or 1) < SAME:
                 continue
             says_more = memory.at > other.at and not all(text in memory.text for text in other.text.split("” “"))
-            if not says_more or shared / max(1, len(pairs)) >= SAME:
+            if not says_more or shared / max(1, count) >= SAME:
                 break
         else:
-            told_before.append((memory, number, changes))
+            told_before.append((memory, number, count, changes))
             yield memory
 
 
@@ -151,17 +161,18 @@ def in_second_person(text: str, user_name: str, persona_name: str) -> str:
             text = re.sub(rf"(?<![A-Za-z]){name}(?![A-Za-z])", pronoun, text)
         if is_chinese(text):
             return text
+    users, personas = ({name, name[:1].upper() + name[1:]} - {""} for name in (user, persona_name))
+    spelt = "|".join(re.escape(name) for name in sorted(users | personas, key=len, reverse=True))
     parts, at = [], 0
     for start, end in sentences(text):
-        parts += [text[at:start], _second_person(text[start:end], user, persona_name)]
+        parts += [text[at:start], _second_person(text[start:end], users, personas, spelt)]
         at = end
     return "".join([*parts, text[at:]])
 
 
-def _second_person(sentence: str, user: str, persona: str) -> str:
-    """One English sentence; a verb right after a name that is a subject agrees with its pronoun."""
-    users, personas = ({name, name[:1].upper() + name[1:]} - {""} for name in (user, persona))
-    spelt = "|".join(re.escape(name) for name in sorted(users | personas, key=len, reverse=True))
+def _second_person(sentence: str, users: Collection[str], personas: Collection[str], spelt: str) -> str:
+    """One English sentence; a verb right after a name that is a subject agrees with its pronoun. `spelt` is a pattern
+    of all names."""
     pieces: list[str] = []
     is_named = False
     verb_of = ""
