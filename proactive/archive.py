@@ -7,12 +7,12 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 from django.db.models import QuerySet
-from pydantic import AwareDatetime, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from chat.models import Message, Turn
 from memory.archive import parts as archive
 from memory.archive.parts import TIME, Codec, IdMap, Names, Part, Table, each, optional, uuid_link, uuids_among
-from memory.archive.schema import Id, Record, Wordless
+from memory.archive.schema import Id, Moment, Record, Wordless
 from memory.models import ConceptNode
 from proactive.models import Consideration, Outreach, ReachingOut
 from proactive.models.outreach import Trigger
@@ -30,7 +30,7 @@ class ReachingOutRecord(Record):
     quiet_end: Hour = None
     max_per_24h: Annotated[int, Field(ge=0, le=1_000)] | None = None
     push: bool = False
-    changed_at: AwareDatetime | None = None
+    changed_at: Moment | None = None
 
 
 class OutreachRecord(Record):
@@ -40,9 +40,9 @@ class OutreachRecord(Record):
     turn: Id | None = None
     status: Literal["delivered", "dropped", "failed"]
     reason: Annotated[str, SHORT] = ""
-    wanted_at: AwareDatetime
-    delivered_at: AwareDatetime | None = None
-    pushed_at: AwareDatetime | None = None
+    wanted_at: Moment
+    delivered_at: Moment | None = None
+    pushed_at: Moment | None = None
 
 
 class ConsiderationRecord(Record):
@@ -53,8 +53,8 @@ class ConsiderationRecord(Record):
     gate: Wordless = ""
     trigger: TriggerName | Literal[""] = ""
     key: Annotated[str, StringConstraints(max_length=400)] = ""
-    first_at: AwareDatetime
-    at: AwareDatetime
+    first_at: Moment
+    at: Moment
     times: Annotated[int, Field(ge=1, le=10_000_000)] = 1
 
 

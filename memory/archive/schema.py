@@ -6,7 +6,6 @@ id. `by` is "owner" or missing: other users are unknown to other installations.
 
 import binascii
 import json
-import math
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -383,7 +382,8 @@ class NodeRecord(Record):
             raise ValueError(f"the embedding is not base64 of float32: {error}") from error
         if vector.shape != (dimension,):
             raise ValueError(f"the embedding has {vector.size} numbers, not {dimension}")
-        length = math.sqrt(vector @ vector)
+        with np.errstate(all="ignore"):  # damaged bytes may be NaN, or numbers whose squares float32 cannot hold
+            length = float(np.linalg.norm(vector.astype(np.float64)))
         if not abs(length - 1) <= 1e-3:
             raise ValueError(f"the embedding is not of unit length ({length:.3f})")
         return vector

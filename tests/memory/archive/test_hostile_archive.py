@@ -1,5 +1,6 @@
 """Any archive is imported and sound, or the broken line is named and nothing is stored."""
 
+import base64
 import io
 import json
 import random
@@ -112,6 +113,34 @@ def embed_without_model(texts: list[str], **_: bool) -> np.ndarray:
     towards = np.zeros((len(texts), embedding.DIMENSION), dtype=np.float32)
     towards[:, 3] = 1
     return towards
+
+
+HUGE = base64.b64encode(np.full(embedding.DIMENSION, 3e38, dtype="<f4").tobytes()).decode()
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "outcome"),
+    [
+        ("node", {"embedding": HUGE}, "refused"),
+        ("outreach", {"wanted_at": "0001-01-01T00:00:00+14:00"}, "refused"),
+        ("message", {"content": "..."}, "taken"),
+    ],
+    ids=["squares beyond float32", "a moment before the calendar", "a message without a word"],
+)
+def test_a_value_at_the_edge_is_refused_or_sound(
+    ana: User,
+    merged: Persona,  # noqa: F811
+    monkeypatch: Any,
+    kind: str,
+    change: dict[str, Any],
+    outcome: str,
+) -> None:
+    monkeypatch.setattr(embedding, "embed", embed_without_model)
+    records = [json.loads(line) for line in write.archive_lines(merged, NOW)]
+    Persona.objects.all().delete()
+    changed = next(record for record in records if record["type"] == kind and record.keys() >= change.keys())
+    changed |= change
+    assert import_outcome([json.dumps(record).encode() + b"\n" for record in records], ana, skip_bad=False) == outcome
 
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(2_000, marks=pytest.mark.campaign)])
