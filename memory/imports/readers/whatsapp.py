@@ -206,7 +206,7 @@ def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tupl
         if is_group_of.get(name, True):  # a name with any other text is never a group's
             is_notice = len(words) <= _LONGEST_NOTICE and (
                 (name in is_group_of and UNDER_ITS_NAME.search(words))
-                or ENCRYPTED.search(words)
+                or _is_about_encryption(words)
                 or MADE_GROUP.search(words)
             )
             is_group_of[name] = bool(is_notice)
@@ -216,7 +216,8 @@ def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tupl
 
 
 def _is_about_encryption(words: str) -> bool:
-    return len(words) <= _LONGEST_NOTICE and ENCRYPTED.search(words) is not None
+    """Whether the words are a notice of encryption: a sentence about it, not the bare term."""
+    return len(words) <= _LONGEST_NOTICE and (match := ENCRYPTED.search(words)) is not None and match[0] != words
 
 
 def _read_messages(

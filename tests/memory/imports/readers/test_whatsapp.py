@@ -309,6 +309,12 @@ def test_a_group_that_tells_of_itself_under_its_own_name_is_no_speaker() -> None
     assert texts(chat_text) == [("Mira", "hi"), ("Ana", "yo")]
 
 
+def test_the_bare_term_of_a_notice_is_a_message() -> None:
+    assert texts(f"{chat('13/04/2024')}13/04/2024, 10:05 - Ana: 端對端加密\n")[-1] == ("Ana", "端對端加密")
+    head = "[31/12/2023, 21:05:33] "
+    assert texts(f"{head}Ana: end-to-end encryption\n{head}Mira: hm?\n")[0] == ("Ana", "end-to-end encryption")
+
+
 def test_who_deleted_a_message_here_is_the_owner() -> None:
     for notice in ("You deleted this message", f"{MARK}Du hast diese Nachricht gelöscht.", "您删除了此消息"):
         chat_with = chat("13/04/2024") + f"13/04/2024, 10:05 - Ana: {notice}\n13/04/2024, 10:06 - Mira: hi\n"
