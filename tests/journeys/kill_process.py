@@ -70,6 +70,8 @@ def _stable(material: Mapping[str, Any]) -> Any:
 
 
 def _extracted(material: Mapping[str, Any]) -> dict[str, Any]:
+    if not material:  # the question which earlier facts the news of a session leaves untrue
+        return {"changes": []}
     told = [line for line in material["lines"] if line["role"] == "user"]
     return {
         "events": [_event(line) for line in told],
