@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from chat.care import classifier, speak_of_crisis, speaks_by_rule, speaks_of_crisis
 from chat.care.lines import LINES_SHA256_NAME, fingerprint, read_lines
-from chat.care.rules import CHINESE, ENGLISH, PINYIN, Phrase, forms, plainly
+from chat.care.rules import CHINESE, ENGLISH, PINYIN, Phrase, asks_for_a_fact, forms, plainly
 from tests.chat.care import cries
 from tests.table import each_row
 
@@ -251,3 +251,19 @@ def _nested(pattern: Any, inside: bool = False) -> bool:
         elif operation in (opcodes.ASSERT, opcodes.ASSERT_NOT) and _nested(value[1], inside):
             return True
     return False
+
+
+@each_row(
+    "question",
+    ["how much have I saved?", "what am I scared of?", "what pills am I on", "我攒了多少钱", "她生下来多重",
+     "我每天吃什么药", "我想自己开什么店"],
+)  # fmt: skip
+def test_a_question_of_fact_is_no_cry_and_brings_the_next_message_no_nearer_to_one(question: str) -> None:
+    assert not speaks_of_crisis(question)
+    assert not speaks_of_crisis("reckon I'll go sit on the porch", lambda: [question])
+
+
+def test_no_cry_that_trains_or_measures_has_the_form_of_a_question_of_fact() -> None:
+    texts = [line.text for line in read_lines() if line.is_cry]
+    texts += [*cries.lines(cries.CRIES_EN), *cries.lines(cries.CRIES_ZH)]
+    assert not [text for text in texts if asks_for_a_fact(text)]
