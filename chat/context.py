@@ -92,7 +92,12 @@ def recent_conversation(request: ContextRequest) -> Section | None:
     if not newest_first:
         return None
     labelled = newest_first[::-1]
-    material = {"recent": [{"role": message.role, "content": message.content} for _, message in labelled]}
+    material = {
+        "recent": [
+            {"role": message.role, "content": message.content, "at": message.created_at.isoformat()}
+            for _, message in labelled
+        ]
+    }
     text = with_heading(persona.language, "recent", _format_window(persona, labelled, addressees))
     return Section(
         "recent_conversation", "user", text, {"messages": [str(message.uuid) for _, message in labelled]}, material

@@ -82,6 +82,20 @@ def _aspect(domain: str, asks: str, tells: str, *, is_single: bool = False) -> A
     return Aspect(domain, re.compile(asks, re.I), re.compile(tells, re.I), is_single)
 
 
+# What somebody eats, may eat, or must not.
+_EATING_ASKED = (
+    r"\b(?:can't|cannot|shouldn't|mustn't|can|could|should|am|is|are|must|may|do|does) "
+    r"(?:i|we|he|she|(?:my |our )?[\w']+) "
+    r"(?:still )?(?:not )?(?:(?:allowed|supposed|able) )?(?:to )?(?:eat|drink)\b|"
+    r"\b(?:can't|cannot|shouldn't|mustn't|can|could|should|must|may) (?:i|we|he|she) (?:not )?have\b"
+    r"(?! (?:to|an?|the|my|your|it|this)\b)|"
+    r"\b\w+ (?:can't|cannot|shouldn't|mustn't|must not|may not|(?:am|is|are|'m|isn't|aren't) (?:not )?(?:allowed )?to) "
+    r"(?:eat|drink|have)\b|\bnot (?:allowed |supposed )?to (?:eat|drink)\b|\ballerg|"
+    r"\bfoods?\b.*\b(?:give up|gave up|avoid|bad for|cut out)\b|"
+    r"(?:能|可以|该|好|让)不?(?:能|可以|该)?(?:再)?(?:吃|喝|碰)(?!饭)|吃不吃|忌口|过敏"
+)
+_ASKS_OF_EATING = re.compile(_EATING_ASKED, re.I)
+
 ASPECTS: tuple[Aspect, ...] = (
     _aspect(
         "work",
@@ -89,7 +103,7 @@ ASPECTS: tuple[Aspect, ...] = (
         r"who) do(?:es)? [\w' ]{1,24} work|"
         r"what (?:do|does|did) (?:i|we|he|she|they|you|(?:my |our )?[\w']+) do(?: now)?\b(?! (?:about|with|when|if|on|"
         r"at)\b))|"
-        r"工作|职业|上班|(?:是|以)?[做干](?:什么|啥|哪行|哪一行)(?:工作)?的?|哪行|在哪儿?里?(?:上班|工作)|"
+        r"工作|职业|上班|(?:是|以)?(?<![能该想会要])[做干](?:什么|啥|哪行|哪一行)(?:工作)?的?|哪行|在哪儿?里?(?:上班|工作)|"
         r"靠什么(?:吃饭|生活)",
         rf"\bworks?(?:ed)? (?:as|in|at|for|on|with|nights|days|part|full|mostly|from)\b|\bworking (?:as|in|at|for)\b|"
         rf"(?:\bi'm|\bi am|\bis|\bare|\bwas|\bas|\bbecame|'s|,) (?:an? |the |"
@@ -142,19 +156,16 @@ ASPECTS: tuple[Aspect, ...] = (
     ),
     _aspect(
         "health",
-        r"\b(?:can't|cannot|shouldn't|mustn't|can|should|am|must|may) (?:i|we|he|she) (?:not )?(?:to )?(?:eat|drink|"
-        r"have)\b|"
-        r"\b(?:i|he|she|\w+) (?:can't|cannot|shouldn't|mustn't|must not|may not|am not (?:allowed )?to|"
-        r"'m not (?:allowed )?to) "
-        r"(?:eat|drink|have)\b|\bnot (?:allowed |supposed )?to (?:eat|drink)\b|\ballerg|"
-        r"(?:不能|不可以|不该|不好)(?:吃|喝|碰)|忌口|过敏",
+        _EATING_ASKED,
         r"\bgo easy on\b|少吃|\ballerg|\bintoleran|\bvegan\b|\bvegetarian\b|"
         r"\b(?:don't|can't|cannot|never|mustn't|doesn't) (?:eat|drink|have|touch|stomach|digest) "
         r"(?!to\b|time\b|much\b|any time\b)|\b(?:makes?|made) me (?:sick|ill)|"
         r"\b(?:off|no(?: more)?) (?:\w+ )?(?:pop|sugar|grapefruit|nuts?|pork|"
         r"shellfish|seafood|caffeine|coffee|booze|sweets|honey|salt|alcohol|bread|meat|dairy|gluten)|过敏|不耐受|不吃(?!了|饭)|吃素|忌口|不能(?:吃|喝|碰)|"
         r"不让(?:吃|喝|沾|碰)|不好吃[，,]|"
-        r"[吃喝][^，。]{1,6}就(?:拉|吐|痒|起疹|难受|不舒服|肿)",
+        r"[吃喝][^，。]{1,6}就(?:拉|吐|痒|起疹|难受|不舒服|肿)|"
+        r"\bco?eliac|\bdiabet|\b(?:lactose|gluten|halal|kosher)\b|\b(?:doctor|doc|gp) (?:says?|said) no \w+|"
+        r"糖尿病|血糖|高血压|痛风|乳糜泻|清真",
     ),
     _aspect(
         "health",
@@ -214,6 +225,15 @@ def is_told_in(text: str, aspects: Sequence[Aspect]) -> bool:
     [True, False]
     """
     return any(aspect.tells.search(text) for aspect in aspects)
+
+
+def asks_what_is_eaten(text: str) -> bool:
+    """Whether a question asks what somebody eats, may eat, or must not.
+
+    >>> [asks_what_is_eaten(text) for text in ("what can't Rory eat?", "我能吃西瓜不", "Can I have a word?")]
+    [True, True, False]
+    """
+    return _ASKS_OF_EATING.search(text) is not None
 
 
 _DAY_ASKED = re.compile(

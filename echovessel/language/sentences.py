@@ -107,7 +107,7 @@ ASKS_EN = re.compile(
     rf"(?!do\s+(?:your|it|this|that|the|my|his|her)\b|don't\s+you\s+(?:dare|ever|forget|worry)\b){AUXILIARY}\s+(?:{SUBJECTS})\b"
     r"|(?:is|are|was|were|does|did|has)\s+\w+\s+\w+"
     rf"|(?:what|who|whom|whose|where|when|why|how|which)(?:'?s|'re|'d|'ll|\s+{AUXILIARY})\b"
-    rf"|(?:what|which|whose|how)\s+(?!(?:{SUBJECTS}|a|an)\b)\w+(?:'s|'re|\s+(?:\w+\s+)?{AUXILIARY})\b"
+    rf"|(?:what|which|whose|how)\s+(?!(?:{SUBJECTS}|a|an)\b)\w+(?:'s|'re|\s+(?:(?!that\b)\w+\s+){{0,2}}{AUXILIARY})\b"
     r"|(?:what|how)\s+(?:about|happened|come)\b"
     rf"|(?:who|why)\s+(?!(?:{SUBJECTS})\b)\w+"
     r"|(?:remember|know)\s+(?:my|me|what|who|when|where)\b"
@@ -123,20 +123,20 @@ ORDERS_EN = re.compile(
 
 # Looks like a question word but asks nothing.
 INDEFINITE_ZH = re.compile(
-    "(?:什么|谁|哪里|哪儿|哪个|哪|怎么|多少|几时|啥)[^，。？?]{0,4}(?:都|也)|哪[^，。？?]{0,9}都(?:知道|清楚|行|可以|"
+    "(?:(?<!为)什么|谁|哪里|哪儿|哪个|哪|怎么|多少|几时|啥)[^，。？?]{0,4}(?:都|也)|哪[^，。？?]{0,9}都(?:知道|清楚|行|可以|"
     "能|不)|"
     "(?:没|没有|不是|不怎|不|别)(?:什么|怎么|多少|谁|哪|啥)|没几|不几|哪怕|几乎|(?<!做)(?<!干)(?<!学)什么的|"
     "谁知道|怎么说呢?|"
-    "有(?:什么|谁|点什么)|多少(?:有点|还是|次都)|(?:好|十|百|千|这|那|前|后|近|有)几|几(?:天|年|周|次|个|位|只|"
+    "有(?:什么|谁|点什么)(?=[\u3400-\u9fff])|多少(?:有点|还是|次都)|(?:好|十|百|千|这|那|前|后|近|有)几|几(?:天|年(?!级)|周|次|个|位|只|"
     "条|本|句|分|十|百|千)|"
     "(什么|谁|哪里|哪儿|怎么)[^，。？?]{0,4}就[^，。？?]{0,4}(?:什么|谁|哪里|哪儿|怎么)"
 )
 UNKNOWN_ZH = re.compile(
     "(?:不知道|没人知道|不知|不明白|不懂|不记得|忘了|忘记|不清楚|不确定|不管|无论|不在乎|没想到|想起)[^，。？?]*$"
 )
-HOW_MANY_ZH = "几(?:岁|号|点|月|口|年级|时)|(?:星期|周|礼拜|第)几"
+HOW_MANY_ZH = "几(?:岁|号|点|月|口|年级|时|杯|片|瓶|楼|路|班)|(?:星期|周|礼拜|第)几"
 ASKS_ZH = re.compile(
-    f"等于几|什么|怎么|为何|为什么|谁|哪|多少|多大|多久|多高|多长|多远|几时|啥|咋|何时|{HOW_MANY_ZH}|"
+    f"等于几|什么|怎么|为何|为什么|谁|哪|多少|多大|多久|多高|多长|多远|多重(?![\u3400-\u9fff])|几时|啥|咋|何时|{HOW_MANY_ZH}|"
     "有没有|记不记得|知不知道|可不可以|([是要会能好对想该在行去])[不没]\\1"
 )
 # Questions of somebody else, or in a story.
@@ -146,7 +146,10 @@ REPORTED = re.compile(
     re.I,
 )
 PARTICLE_ZH = re.compile(
-    "(?:吗|(?<!什)(?<!怎)(?<!这)(?<!那)么|来着|伐|(?:知道|晓得|记得|清楚)(?:不|没有?))[。.!！~～\\s]*$"
+    "(?:吗|(?<!什)(?<!怎)(?<!这)(?<!那)么|来着|伐|(?:知道|晓得|记得|清楚)(?:不|没有?)|"
+    "了没有?|过没有|有[^，。没]{1,5}没有|"
+    # 「还抽烟不」 asks, 「我才不」 does not.
+    "[\u3400-\u9fff]{2}(?<![我才绝可就从也还都要偏又并决更毫这那是好])(?:不|未))[。.!！~～\\s]*$"
 )
 AND_YOU_ZH = re.compile("^(?:那|你|您|我的)[^，,]{0,5}呢[。.!！~～\\s]*$")
 ORDERS_ZH = re.compile(
@@ -210,7 +213,7 @@ LEAD = (
 )
 GREETING = re.compile(
     r"^(?:你好|您好|嗨|哈喽|哈啰|早[啊呀安哦]?(?=\W|$)|早上好|晚上好|下午好|中午好|在吗|"
-    r"吃(?:了|过|饭了?)[没吗嘛](?:有)?(?=\W|$)|我(?:又)?(?:来|回来)[了啦]|"
+    r"吃(?:了|过|饭了?|了饭)[没吗嘛未](?:有)?(?=\W|$)|我(?:又)?(?:来|回来)[了啦]|"
     r"(?:hi+|hello+|he+y+|yo|g'?day|howdy|hiya|oi|(?:good )?(?:morning|evening|afternoon)|i'm back)"
     r"(?![a-z'])"
     r"(?! (?:i|i'm|my|we|was|is)\b))",
@@ -245,7 +248,7 @@ LAST_WORDS = re.compile(
     re.I,
 )
 HOW_ARE_YOU = re.compile(
-    r"你好吗|你(?:今天|最近)?(?:怎么样|好不好|过得)|在干嘛|在干什么|在不在|在么|还在(?:吗|么|不)|又是你|值班|"
+    r"你好吗|你(?:今天|最近)?(?:怎么样|好不好|过得)|在干嘛|在干什么|^\W*在不在\W*$|在么|还在(?:吗|么|不)|又是你|值班|"
     r"how are you|how's it going|what's up|are you (?:there|awake|around)|you (?:there|up|awake)\?",
     re.I,
 )
@@ -292,13 +295,13 @@ def is_small_talk(message: str) -> bool:
 # --- what it is about ---------------------------------------------------------------------------------------------
 TOPICS = {
     "pet": listed(
-        "猫|狗|兔子|仓鼠|鹦鹉|乌龟|宠物|小狗|小猫|cat|cats|kitten|dog|dogs|puppy|rabbit|hamster|parrot|turtle|bird|birds|budgie|pet|pets"
+        "猫|狗|犬|兔子|仓鼠|鹦鹉|乌龟|宠物|小狗|小猫|cat|cats|kitten|dog|dogs|puppy|rabbit|hamster|parrot|turtle|bird|birds|budgie|pet|pets"
     ),
     "family": listed(
         "妈妈|母亲|爸爸|父亲|爸妈|父母|哥哥|弟弟|姐姐|妹妹|奶奶|爷爷|外婆|外公|姥姥|老公|老婆|丈夫|妻子|"
         "儿子|女儿|孩子|家人|我爸|我妈|老爸|老妈|闺女|外孙女|外孙|孙女|孙子|儿媳|女婿|老伴|内人|媳妇|表哥|表姐|表弟|"
         "表妹|"
-        "嫂子|姑姑|姨妈|舅舅|叔叔|未婚夫|未婚妻|前夫|前妻|mother|mom|mum|father|dad|parents|brother|sister|stepdad|"
+        "先生|太太|嫂子|姑姑|姨妈|舅舅|叔叔|未婚夫|未婚妻|前夫|前妻|mother|mom|mum|father|dad|parents|brother|sister|stepdad|"
         "stepmum|stepmom|"
         "stepfather|stepmother|stepson|stepdaughter|grandson|granddaughter|nephew|niece|nan|gran|granny|fiancé|fiancée|"
         "grandmother|grandfather|grandma|grandpa|husband|wife|son|daughter|kid|kids|children|family|aunt|"
@@ -342,7 +345,7 @@ SYNONYMS = tuple(
     listed(same)
     for same in (
         "猫|cat|cats|kitten",
-        "狗|dog|dogs|puppy",
+        "狗|犬|dog|dogs|puppy",
         "鹦鹉|parrot|bird|birds|budgie",
         "妈妈|母亲|我妈|老妈|mother|mom|mum",
         "爸爸|父亲|我爸|老爸|father|dad",
@@ -352,8 +355,8 @@ SYNONYMS = tuple(
         "弟弟|我弟|brother",
         "姐姐|我姐|sister",
         "妹妹|我妹|sister",
-        "丈夫|老公|husband",
-        "妻子|老婆|wife",
+        "丈夫|老公|先生|husband",
+        "妻子|老婆|太太|wife",
         "奶奶|外婆|姥姥|grandmother|grandma",
         "爷爷|外公|grandfather|grandpa",
         "男朋友|男友|boyfriend|partner",

@@ -10,7 +10,7 @@ of the prompt, and the same material gives the same words.
                                     when a feeling last occurred, "overview" if it answers what is known of the owner
                                     (may be absent),
                                     "subject": the person an L3 is about (may be absent)}], best first,
-                 "recent": [{"role": "user"|"persona", "content"}],
+                 "recent": [{"role": "user"|"persona", "content", "at": iso (may be absent)}],
                  "always_known": as recollections, what is in every prompt (may be absent),
                  "blocks": {"persona"|"user": text that the owner wrote} (may be absent),
                  "entities": [{"name", "description"}] named entities (may be absent),

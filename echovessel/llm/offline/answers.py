@@ -1,10 +1,11 @@
 """Which memories answer a question, and how well."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from echovessel.language import lazy_re as re
+from echovessel.language.dialects import in_standard_words
 from echovessel.language.fact_domains import Aspect, aspects_asked, is_told_in
 from echovessel.language.kinship import relatives_in
 from echovessel.language.sentences import CJK, bearers, is_whole_word, shared_topics, telling_words, topics, words
@@ -24,8 +25,9 @@ MEN = words("father brother grandfather husband boyfriend son father-in-law uncl
 NOT_MEANT_BY = dict.fromkeys(("she", "her", "她"), MEN) | dict.fromkeys(("he", "him", "his", "他"), WOMEN)
 
 
-def with_antecedent(question: str, texts_before: Sequence[str]) -> str:
-    """The question with the relative who was mentioned last in place of a pronoun, if it names nobody itself.
+def with_antecedent(question: str, texts_before: Sequence[str], names: Collection[str] = ()) -> str:
+    """The question with the person who was mentioned last, a relative or one of `names`, in place of a pronoun, if it
+    names nobody itself.
 
     >>> with_antecedent("And her job?", ["My brother called.", "My sister and her husband live in York."])
     "And my sister's job?"
@@ -36,15 +38,20 @@ def with_antecedent(question: str, texts_before: Sequence[str]) -> str:
     if pronoun is None or PERSON.search(question) or names_in(question):
         return question
     not_meant = NOT_MEANT_BY.get((pronoun["en"] or pronoun["zh"]).lower(), frozenset())
+    last_texts = [*islice(reversed(texts_before), MESSAGES_OF_ONE_SUBJECT)]
     people = (
-        person[0]
-        for text in islice(reversed(texts_before), MESSAGES_OF_ONE_SUBJECT)
+        (person[0][:1].lower() + person[0][1:], text)
+        for text in last_texts
         for person in PERSON.finditer(text)
         if not relatives_in(person[0]) & not_meant
     )
-    person = next(people, pronoun[0])
-    suffix = "'s" if person != pronoun[0] and (pronoun["whose"] or pronoun["is"]) else ""
-    return question[: pronoun.start()] + person[:1].lower() + person[1:] + suffix + question[pronoun.end() :]
+    named = ((name, text) for text in last_texts for name in names if name in text)
+    mentions = [mention for mention in (next(people, None), next(named, None)) if mention]
+    if not mentions:
+        return question
+    person, _text = min(mentions, key=lambda mention: last_texts.index(mention[1]))
+    suffix = "'s" if pronoun["whose"] or pronoun["is"] else ""
+    return question[: pronoun.start()] + person + suffix + question[pronoun.end() :]
 
 
 NEARLY, PERHAPS, SURELY = range(3)
@@ -75,13 +82,18 @@ class Question:
         self.tells = [tells for asks, tells in KINDS if asks.search(text)]
         self.heads = heads_of(text)
         # The telling words with their weights: a Chinese pair its number of characters, a name more than a word.
-        capitals = "\n".join(re.findall(r"(?<=\s)[A-Z][a-z]+", text)).casefold()
+        # In "who is kofi" the memories say which word is a name.
+        capitals = "\n".join(
+            name
+            for statement in (text, *(memory.plain for memory in all_memories if memory.source == "words"))
+            for name in re.findall(r"(?<=[^.!?]\s)[A-Z][a-z]+", f" {statement}")
+        ).casefold()
         self.weights = {
             word: len(word) if CJK.search(word) else NAME_WEIGHT if re.search(rf"(?m)^{word}", capitals) else 1
             for word in question_words(text)
         }
         # The names that memories give to these relatives: "our son Oisin" names a son.
-        texts = [memory.text for memory in all_memories] if self.people else []
+        texts = [memory.plain for memory in all_memories] if self.people else []
         naming = [statement for statement in texts if self.people & bearers(telling_words(statement))]
         self.names = {
             name.name
@@ -96,7 +108,8 @@ def find_answers(text: str, all_memories: Sequence[Memory], *, looks_up: bool) -
     that does not ask about the owner's own statements matches only memories with nearly all of its words."""
     question = Question(text, all_memories, looks_up=looks_up)
     if not (question.weights or question.aspects or topics(text)):
-        return [Answer(memory, SURELY, 0) for memory in all_memories if looks_up and memory.source != "persona"]
+        is_of_all = looks_up and SIGNS["recall"].search(text)
+        return [Answer(memory, SURELY, 0) for memory in all_memories if is_of_all and memory.source != "persona"]
     order = {"L3": 0, "L4": 0, "words": 1, "user": 2, "persona": 3}
     answers = [answer for memory in all_memories if (answer := _answer_in(memory, question))]
     answers.sort(key=lambda answer: (-answer.level, -answer.fit, order[answer.memory.source]))
@@ -104,7 +117,7 @@ def find_answers(text: str, all_memories: Sequence[Memory], *, looks_up: bool) -
     answering = [
         answer
         for answer in answers
-        if answer.level == SURELY and answer.memory.at and is_told_in(answer.memory.wording, single)
+        if answer.level == SURELY and answer.memory.at and is_told_in(answer.memory.in_context, single)
     ]
     if answering and not question.is_past:
         # A changing fact, such as a workplace, was stated with every change: the latest statement holds.
@@ -117,17 +130,18 @@ def find_answers(text: str, all_memories: Sequence[Memory], *, looks_up: bool) -
 def _still_holds(memory: Memory, aspects: Sequence[Aspect]) -> bool:
     """Whether the latest statement on `aspects` may be this memory: a clause of it says that something is so now. In
     "I don't work at the post office now, I work at a bank" the second does."""
-    stating = [part for part in CLAUSES.split(memory.text) if is_told_in(part, aspects)] or [memory.text]
+    stating = [part for part in CLAUSES.split(memory.plain) if is_told_in(part, aspects)] or [memory.plain]
     signs = ["over", "not_yet", *(["unheld"] if memory.source == "words" else [])]
     is_so_now = any(not any(SIGNS[sign].search(part) for sign in signs) for part in stating)
-    return is_so_now and not (memory.source == "words" and SIGNS["said_by_another"].search(memory.text))
+    return is_so_now and not (memory.source == "words" and SIGNS["said_by_another"].search(memory.plain))
 
 
 def _answer_in(memory: Memory, question: Question) -> Answer | None:
     """How well a memory answers. A father's work is not a sister's; "when" asks for a day, "how long" for a
     duration."""
-    lower, memory_words, weights = memory.text.casefold(), telling_words(memory.text), question.weights
-    is_named = any(name in memory.text for name in question.names)  # "Oisin", where "my son" is asked about
+    text, lower, weights = memory.in_context, memory.in_context.casefold(), question.weights
+    memory_words = telling_words(text)
+    is_named = any(name in text for name in question.names)  # "Oisin", where "my son" is asked about
     people = bearers(memory_words) | (question.people if is_named else frozenset())
     has_bearer = not question.people or bool(question.people & people)
     if people and not has_bearer:
@@ -138,16 +152,16 @@ def _answer_in(memory: Memory, question: Question) -> Answer | None:
         if _stands_in(word, lower) or (is_named and bearers(frozenset((word,))) & question.people)
     ]
     shared = shared_topics(question.telling, memory_words)
-    tells_aspect = is_told_in(memory.wording, question.aspects)
+    tells_aspect = is_told_in(text, question.aspects)
     if not (matching_words or tells_aspect or (shared and question.looks_up)):
         return None
     matching_weight, weight = sum(weights[word] for word in matching_words), sum(weights.values())
     share = matching_weight / weight if weights else float(bool(shared))
     if shared and has_bearer:
         share = max(share, (matching_weight + shared) / (weight + 1))
-    asks_name, calls = bool(ASKS_NAME.search(question.text)), bool(TELLS_NAME.search(memory.text))
-    is_of_kind = all(tells.search(lower) or (memory.when and question.is_past) for tells in question.tells) and (
-        not asks_name or calls or bool(names_in(memory.text))
+    asks_name, calls = bool(ASKS_NAME.search(question.text)), bool(TELLS_NAME.search(text))
+    is_of_kind = all(tells.search(memory.plain) or (memory.when and question.is_past) for tells in question.tells) and (
+        not asks_name or calls or bool(names_in(memory.plain))
     )
     has_head = all(
         _stands_in(_stem(head), lower) or shared_topics(telling_words(head), memory_words) for head in question.heads
@@ -177,8 +191,9 @@ def _answer_in(memory: Memory, question: Question) -> Answer | None:
     is_other = is_about_other or not has_bearer or is_another_matter or not has_names
     if is_of_kind and has_head and not is_other and share >= HALF:
         return Answer(memory, SURELY if share >= MOST else PERHAPS, fit)
+    # One common word, or the same person alone, is not near: "How much do I make?", "coach made me run".
     is_near = (
-        question.looks_up
+        (question.looks_up and (is_of_kind or len(matching_words) > 1 or shared > len(question.people)))
         or any(name in matching_words for name in names)
         or (share >= HALF and len(matching_words) > 1)
         or (share >= THIRD and any(len(word) > 1 and CJK.search(word) for word in matching_words))
@@ -216,7 +231,7 @@ SMALL_ZH = re.compile(
     "说说|讲讲|到底|发生|家的?(?=[是叫])|还记得|记不记得|记得|知不知道|知道|告诉过|告诉|上次|之前|以前|说过的|"
     "说过|说的|什么|名字|怎么样|怎么|哪里|哪儿|多少|"
     "关于|了解|我们|事情|那个|这个|一下|还有|现在|最近|你|我|他|她|它|吗|呢|吧|啊|呀|么|的|了|过|是|有|叫|谁|哪|几|"
-    "在|和|说|事|些|会|要|想|啥|伐|到|去|来|给|不|最|又|还|那|这"
+    "在|和|说|事|些|会|要|想|啥|伐|到|去|来|给|不|没|未|最|又|还|那|这|抽|喝|养"
 )
 SMALL_EN = words(
     """a an the do does did you your i me my mine we our is are was were am be been have has had of in
@@ -241,7 +256,7 @@ def question_words(question: str) -> list[str]:
         for run in re.findall(r"[\u3400-\u9fff]+", SMALL_ZH.sub(" ", question))
         for at in range(max(1, len(run) - 1))
     ]
-    latin = [re.sub(r"'s$", "", word) for word in re.findall(r"[a-z][a-z'-]+", question.casefold().replace("’", "'"))]
+    latin = [re.sub(r"'s$", "", word) for word in re.findall(r"(?=\d*[a-z])[a-z0-9][a-z0-9'-]+", question.casefold())]
     return [*chinese, *(_stem(word) for word in latin if word not in SMALL_EN)]
 
 
@@ -250,7 +265,7 @@ def _stem(word: str) -> str:
     return bare if len(bare) > 2 else word
 
 
-ENDING = re.compile("(?:s|es|e|ed|d|ing|r|er|y|ic|ies|ion|'s)?(?![a-z])")
+ENDING = re.compile("(?:s|es|e|ed|d|ing|r|er|or|y|ic|ies|ion|'s)?(?![a-z])")
 POINTED = re.compile(r"\b(?:what|where|which|who|how old)\b|几|哪|什么|啥|多大|谁", re.I)
 OWN = re.compile(r"\b(?:i|me|my|mine|we|our)\b|我", re.I)
 SUBJECT = re.compile(
@@ -269,7 +284,9 @@ def _speaks_of_owner(memory: Memory) -> bool:
     if memory.source in ("L4", "user", "persona"):
         return True
     is_named = False
-    for clause in CLAUSES.split(memory.wording):
+    if memory.context and OWN.search(memory.context) and not bearers(telling_words(memory.context)):
+        return True
+    for clause in CLAUSES.split(in_standard_words(memory.wording)):
         subject = SUBJECT.search(clause)
         before = clause[: subject.start()] if subject else clause
         # 「邮局的工作辞了」 is about the owner, 「朵朵的老师」 is not.

@@ -2,10 +2,13 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from operator import add
 from typing import Any
 
 from echovessel.language import lazy_re as re
+from echovessel.language.dialects import in_standard_words
 from echovessel.language.requests import asks_to_forget
 from echovessel.language.sentences import CJK, is_chinese, is_question, is_small_talk, sentences, words
 from echovessel.llm.offline.phrases import SIGNS
@@ -19,7 +22,15 @@ QUOTATION = re.compile(r"(?P<speaker>.{1,120}?)(?:: |：)(?P<mark>“)?(?P<words
 # The next quotation, unless it goes on from the one before: "“My dog is Rex.” “No, it's Max.”"
 NEXT_QUOTATION = re.compile(
     r"”\s*“(?!\W*(?:(?:no|nope|not|actually|wait|sorry|i mean|that|this|and|but|so|because|also|then)\b|"
-    r"[不没这那还也但]|其实|因为|所以|然后)|[^“]*(?:[他她它]|\b(?:he|him|his|she|her|it|its|they|them|their)\b))",
+    r"[不没这那还也但]|其实|因为|所以|然后)|[^“，。]{0,6}[他她它]|"
+    r"(?:\w+ )?(?:he|him|his|she|her|it|its|they|them|their)\b)",
+    re.I,
+)
+# "He turned 15", "11月30号" and "moved to the 17th" say of whom or what only together with the message before.
+CONTINUES = re.compile(
+    r"^\W*(?:(?:no|yes|yeah|oh|well|and|but|so|they (?:rang|said)[\w ]*?)\W+)*(?:he|she|it|they|that|his|her|not|on|in|"
+    r"at|since|from|turned)(?:'s|'ll)?\b|^\W*(?:the )?\d|^[^,.;]*?\bit(?:'s| is| was)?\b|\b(?:actually|btw)\b|"
+    r"^[^，。]{0,4}[他她它这那]|^\W*(?:不是|是|在|叫|改|换|就|\d|[一二三四五六七八九十]+[月号岁点年个])",
     re.I,
 )
 
@@ -28,13 +39,24 @@ NEXT_QUOTATION = re.compile(
 class Memory:
     """A memory for replies: `text` is the original, `wording` what is told to the owner. `source` is "L3" or "L4",
     "words" for the owner's own words, "persona" or "user" for the texts that the owner wrote about them. `at` is its
-    time, comparable as text ("" if unknown), `when` its age in words."""
+    time, comparable as text ("" if unknown), `when` its age in words, `context` the message that it continues."""
 
     text: str
     wording: str
     source: str
     when: str = ""
     at: str = ""
+    context: str = ""
+
+    @cached_property
+    def plain(self) -> str:
+        """The text as the rules read it."""
+        return in_standard_words(self.text)
+
+    @cached_property
+    def in_context(self) -> str:
+        """The text with the message that it continues, as the rules read it."""
+        return f"{self.plain} {in_standard_words(self.context)}" if self.context else self.plain
 
     @property
     def sentence(self) -> str:
@@ -60,8 +82,9 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
     and now, the texts that they wrote about both, and described entities. The persona's own words, questions and
     requests to forget are no memories."""
     asking = {text.strip() for text in material["lines"]}.difference(statements)
+    contexts = _contexts([item["content"] for item in material.get("recent", ()) if item["role"] == "user"])
     recent: list[Mapping[str, Any]] = [
-        {"text": item["content"], "layer": "L2", "speaker": item["role"], "at": f"{NOW}-{number:04}"}
+        {"text": item["content"], "layer": "L2", "speaker": item["role"], "at": item.get("at") or f"{NOW}-{number:04}"}
         for number, item in reversed([*enumerate(material.get("recent", ()))])
     ]
     now = [{"text": statement, "layer": "L2", "speaker": "user", "at": f"{NOW}-now"} for statement in statements]
@@ -80,7 +103,7 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
             and text not in asking
             and not (is_question(text) or is_small_talk(text) or asks_to_forget(text))
         ):
-            candidates.append(Memory(text, text, "words", item.get("when", ""), at))
+            candidates.append(Memory(text, text, "words", item.get("when", ""), at, contexts.get(text, "")))
     for label, content in material.get("blocks", {}).items():
         candidates += [Memory(content[start:end], content[start:end], label) for start, end in sentences(content)]
     candidates += [
@@ -88,6 +111,15 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
         for entity in material.get("entities", ())
     ]
     return list(_distinct(candidates))
+
+
+def _contexts(messages: Sequence[str]) -> dict[str, str]:
+    """For each message of the owner that continues the one before, that one, with what it continues itself."""
+    contexts: dict[str, str] = {}
+    for before, text in pairwise(messages):
+        if CONTINUES.search(in_standard_words(text)) and not is_question(text):
+            contexts[text.strip()] = f"{before} {contexts.get(before.strip(), '')}".strip()
+    return contexts
 
 
 class _BitOfPair(dict[str, int]):

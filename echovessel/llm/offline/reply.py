@@ -10,6 +10,8 @@ from typing import Any
 
 from echovessel.language import lazy_re as re
 from echovessel.language.courses import asks_how_it_went
+from echovessel.language.dialects import in_standard_words
+from echovessel.language.fact_domains import asks_what_is_eaten
 from echovessel.language.feelings import asks_when_last, feelings_in
 from echovessel.language.general_questions import asks_of_the_world
 from echovessel.language.overview import asks_for_overview
@@ -24,6 +26,7 @@ from echovessel.language.sentences import (
     HURRY,
     LAST_WORDS,
     LAUGHTER,
+    MAX_CACHED,
     SHORT,
     THANKS,
     URL,
@@ -38,12 +41,22 @@ from echovessel.language.sentences import (
     topics,
 )
 from echovessel.language.style_wishes import Style, styles_in
-from echovessel.llm.offline.answers import KINDS, PERHAPS, SURELY, find_answers, question_words, with_antecedent
+from echovessel.llm.offline.answers import (
+    KINDS,
+    PERHAPS,
+    PRONOUN,
+    SURELY,
+    Answer,
+    find_answers,
+    question_words,
+    with_antecedent,
+)
 from echovessel.llm.offline.extraction import told_in_question
 from echovessel.llm.offline.feeling import impact_of
 from echovessel.llm.offline.memories import Memory, clip, in_second_person, memories, messages_quoted
 from echovessel.llm.offline.names import names_in
 from echovessel.llm.offline.phrases import SIGNS, phrases_of
+from echovessel.process.word_caches import cached_words
 
 WHO_IS = re.compile(
     r"\b(?:[Ww]ho|[Ww]here|[Hh]ow(?: old)?)(?:'s|\s+(?:is|was))\s+[A-Z\u3400-\u9fff]\w*\W*$|\bdo you know [A-Z]\w+"
@@ -51,6 +64,20 @@ WHO_IS = re.compile(
 LINK = re.compile(URL)
 ONLY_LINK = re.compile(rf"\A(?:\W*{URL})+\s*\Z")
 ANNOUNCED = re.compile(rf"\A(?:{SIGNS['announces'].pattern})\Z", re.I)
+# A word with a capital within a sentence is a name, mostly a person's unless it says where or when.
+CAPITALIZED = re.compile(
+    r"(?<=[^.!?]\s)(?<!\b(?:in|at|on|to|of)\s)(?<!from\s)(?<!near\s)\b(?!(?:I|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)\w*day)[A-Z][a-zé]{2,}"
+)
+# Whose life a question is about; "tell me" and "for me" are no part of it.
+OF_OWNER = re.compile(r"\b(?:i|i'm|me|my|mine|we|us|our|he|she|him|her|his)\b|[我他她咱俺]|家里", re.I)
+HELP = re.compile(
+    r"\b(?:tell|give|show|teach|help|sing|read|for|let|remind|write|make) (?:me|us)\b|[给帮跟教和告诉对陪让替]+我", re.I
+)
+SERVICE = re.compile(
+    r"^\W*(?:(?:can|could|would|will) you )?(?:please )?(?:write|draft|make|help|recommend|suggest|give|plan)\b|"
+    r"^(?:请|你?能不能|可以)?[帮替给]我",
+    re.I,
+)
 TO_PERSONA = re.compile(r"\b(?:your|you|yourself)\b|[你您]", re.I)
 AS_PERSONA_ASKS = {"you": "i", "your": "my", "yourself": "myself", "你": "我", "您": "我"}
 LAUGHS = re.compile(r"\b(?:lol|lmao|(?:ha){2,}h?)\b|哈{2,}|突然|一下子", re.I)
@@ -109,12 +136,23 @@ SITUATIONS: tuple[tuple[str, re.Pattern[str], int], ...] = (
 
 
 def in_full(text: str) -> str:
-    """The text without shorthand.
+    """The text without shorthand, in standard Chinese.
 
-    >>> in_full("whats up, ur quiet")
-    "what's up, you're quiet"
+    >>> in_full("whats up, ur quiet"), in_full("我個貓叫咩名")
+    ("what's up, you're quiet", '我个猫叫什么名')
     """
-    return SHORTHAND_WORD.sub(lambda word: SHORTHAND[word[0].lower()], text)
+    return SHORTHAND_WORD.sub(lambda word: SHORTHAND[word[0].lower()], in_standard_words(text.replace("’", "'")))
+
+
+@cached_words(maxsize=MAX_CACHED)
+def capitalized_or_named(text: str) -> frozenset[str]:
+    """The names in a memory or message: extracted once, however many questions follow."""
+    return frozenset((*(name.name for name in names_in(text)), *CAPITALIZED.findall(text)))
+
+
+def asks_for_one(question: str) -> bool:
+    """Whether one answer is enough: a day, a number, a person, or where somebody is."""
+    return any(kind.search(question) for kind, _ in KINDS) or WHO_IS.search(question) is not None
 
 
 class Reply:
@@ -124,6 +162,7 @@ class Reply:
         self.material = material
         self.recent: Sequence[Mapping[str, str]] = material.get("recent", ())
         self.burst = "\n".join(text.strip() for text in material["lines"])
+        self.plain = in_full(self.burst)
         self.is_chinese = is_chinese(LINK.sub("", self.burst), default=material["language"] == "zh")
         self.phrases = phrases_of("zh" if self.is_chinese else "en")
         self.replies = [message["content"] for message in self.recent if message["role"] == "persona"]
@@ -133,7 +172,7 @@ class Reply:
         bare = {sentence: gropes.sub(" ", LAUGHS.sub(" ", in_full(sentence))) for sentence in sentence_texts}
         self.groping = [bare[sentence] for sentence in sentence_texts if gropes.search(sentence)]
         asking = [sentence for sentence in sentence_texts if is_question(in_full(sentence))]
-        all_questions = [question for sentence in asking for question in questions_of(bare[sentence]) or [sentence]]
+        all_questions = [part for sentence in asking for part in questions_of(bare[sentence]) or [in_full(sentence)]]
         self.questions = [question for question in all_questions if question_words(question)] or all_questions
         beside = (sentence[start:end] for sentence in asking for start, end in told_in_question(sentence))
         self.statements = [sentence for sentence in sentence_texts if sentence not in asking]
@@ -190,7 +229,13 @@ class Reply:
     # --- deciding what to say -------------------------------------------------------------------------------------
     @cached_property
     def memories(self) -> list[Memory]:
-        return memories(self.material, self.statements if SIGNS["just"].search(self.burst) else ())
+        return memories(self.material, self.statements if SIGNS["just"].search(self.plain) else ())
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of people in the memories and in this session."""
+        texts = [*(memory.plain for memory in self.memories), *map(in_full, self.owner_messages)]
+        return sorted({name for text in texts for name in capitalized_or_named(text)})
 
     @cached_property
     def impact(self) -> int:
@@ -206,7 +251,7 @@ class Reply:
         if crisis == "plain":
             return self.say("cared" if self._has_said("crisis") else "crisis")
         request = self._reply_to_request()
-        answer = "" if request or ANNOUNCED.search(self.burst) else self._answers(only_sure=crisis == "doubtful")
+        answer = "" if request or ANNOUNCED.search(self.plain) else self._answers(only_sure=crisis == "doubtful")
         if crisis and not (request or answer):
             if crisis == "doubtful":
                 return self.say("doubtful_again" if self._has_said("crisis", "doubtful", "cared") else "doubtful")
@@ -240,7 +285,7 @@ class Reply:
 
     def _reply_to_situation(self) -> str:
         for key, sign, max_length in SITUATIONS:
-            if len(self.burst) <= max_length and sign.search(in_full(self.burst)):
+            if len(self.burst) <= max_length and sign.search(self.plain):
                 return self.say(key)
         return self.say("wish") if Style.NO_QUESTIONS in styles_in([self.burst]) and len(self.burst) <= SHORT else ""
 
@@ -279,12 +324,14 @@ class Reply:
         """The answers to the questions, each once; "" if there is no question, or it is small talk. `only_sure` leaves
         out answers that are not certain."""
         answers: list[str] = []
-        texts_before = [*(message["content"] for message in self.recent), *self.statements]
+        texts_before = [*(in_full(message["content"]) for message in self.recent), *self.statements]
+        empty = self._phrases_of("no_answer", "remembers_nothing")
         for question in self.questions[-MAX_QUESTIONS:]:
-            answer = self._answer(with_antecedent(question, texts_before), only_sure)
-            is_empty = answer in self._phrases_of("no_answer", "remembers_nothing")
+            names = self.names if PRONOUN.search(question) else ()
+            answer = self._answer(with_antecedent(question, texts_before, names), only_sure)
+            is_empty = answer in empty
             if answer and answer not in answers and not (answers and is_empty):
-                answers.append(answer)
+                answers = [*(other for other in answers if other not in empty), answer]
         # "Her name slips my mind" asks only where the name is known.
         groped = [] if answers else [self._answer(sentence, only_sure=True) for sentence in self.groping]
         return self._join(*answers, *groped)
@@ -300,15 +347,19 @@ class Reply:
             return self._overview()
         if lead := self._lead(question):
             return lead
-        looks_up = bool(SIGNS["recall"].search(question) or WHO_IS.search(question))
+        looks_up = bool(SIGNS["recall"].search(question) or WHO_IS.search(question) or self._asks_of_own_life(question))
         situations = {key for key, sign, _length in SITUATIONS if sign.search(question)}
         is_of_itself = SIGNS["of_itself"].search(question) and not SIGNS["of_the_two"].search(question)
         if situations - ({"itself"} if looks_up and is_of_itself else set()):
             return ""
-        asks_advice = bool(SIGNS["advice"].search(question)) and not SIGNS["why"].search(question)
+        asks_advice = (
+            bool(SIGNS["advice"].search(question))
+            and not SIGNS["why"].search(question)
+            and not asks_what_is_eaten(question)
+        )
         answers = [] if asks_advice else find_answers(question, self.memories, looks_up=looks_up)
         if answers and answers[0].level == SURELY:
-            return self._tell_all(question, [answer.memory for answer in answers if answer.level == SURELY])
+            return self._tell_all(question, answers)
         if only_sure:
             return ""
         turned = TO_PERSONA.sub(lambda match: AS_PERSONA_ASKS[match[0].lower()], question)
@@ -319,9 +370,17 @@ class Reply:
                 return self._tell(about_it[0].memory)
         nearest = next((answer for answer in answers if answer.memory.source in ("words", "L3", "user")), None)
         if nearest and not asks_of_the_world(question):
-            key = "closest" if nearest.level == PERHAPS else "not_told"
-            return self.say(key, told=nearest.memory.quotation, when=self._when(nearest.memory))
+            later = self._later_than([nearest.memory], answers, question)
+            closest = self.say("closest", told=nearest.memory.quotation, when=self._when(nearest.memory))
+            return self._join(closest, self.say("later", told=later.sentence) if later else "")
         return self.say("remembers_nothing" if looks_up and not asks_advice else "no_answer")
+
+    def _asks_of_own_life(self, question: str) -> bool:
+        """Whether it names the owner, or somebody or something of theirs, and neither the persona nor the world."""
+        plain = HELP.sub(" ", question)
+        return not (TO_PERSONA.search(plain) or SERVICE.search(question) or asks_of_the_world(question)) and bool(
+            OF_OWNER.search(plain) or bearers(telling_words(plain)) or any(name in plain for name in self.names)
+        )
 
     def _overview(self) -> str:
         """What is known of the owner, as a list: what is in every prompt, then the first items of recall; if nothing is
@@ -342,33 +401,52 @@ class Reply:
             return self._join(self._tell(memory), self.say(f"matter_{first['lead']}"))
         return self._join(self._tell(memory), self.say("felt_then", when=first["when"]) if first.get("when") else "")
 
-    def _tell_all(self, question: str, memories_found: Sequence[Memory]) -> str:
+    def _tell_all(self, question: str, answers: Sequence[Answer]) -> str:
         """The best memory, a second one if the question asks for several things, and a later change."""
-        first, *others = memories_found
-        asks_for_one = any(kind.search(question) for kind, _ in KINDS) or WHO_IS.search(question)
-        is_one_enough = asks_for_one or Style.SHORT in self.styles or first.source not in ("L3", "words")
+        first, *others = [answer.memory for answer in answers if answer.level == SURELY]
+        is_one_enough = asks_for_one(question) or Style.SHORT in self.styles or first.source not in ("L3", "words")
         more = [] if is_one_enough else [memory for memory in others if memory.source == first.source][:1]
-        also = [self.phrases["also"][0].format(told=memory.quotation + self._when(memory)) for memory in more]
-        later = self._later_than(memories_found, question)
+        later = self._later_than([first, *more], answers, question)
+        also = [
+            self.say("later", told=memory.sentence)
+            if memory.source == "words" and memory.at > first.at
+            else self.phrases["also"][0].format(told=memory.quotation + self._when(memory))
+            for memory in more
+        ]
         return self._join(self._tell(first), *also, self.say("later", told=later.sentence) if later else "")
 
-    def _later_than(self, memories_found: Sequence[Memory], question: str) -> Memory | None:
-        """A later statement on the same subject, which may have ended or changed it: what is over is told in the past
-        tense."""
-        first = memories_found[0]
+    def _later_than(self, shown: Sequence[Memory], answers: Sequence[Answer], question: str) -> Memory | None:
+        """A later statement that answers the question as well, or that may have ended or changed what is told: what is
+        over is told in the past tense."""
+        first, fit = shown[0], next(answer.fit for answer in answers if answer.memory is shown[0])
         if first.source not in ("words", "L3"):
             return None
-        names = (name.name.casefold() for name in names_in(first.wording))
-        subjects = {*question_words(question), *names} & {*question_words(first.wording)}
-        people = bearers(telling_words(first.wording))
+        asked, first_words = {*question_words(question)}, {*question_words(first.plain)}
+        names = {name.name.casefold() for name in names_in(first.plain)}
+        # "Who is my boyfriend?" is about Tom, whom the memory names; "How old is Ana?" is about Ana alone.
+        subjects = asked & first_words if asked & names else (asked | names) & first_words
+        people = bearers(telling_words(first.plain))
+        as_good = [
+            answer.memory
+            for answer in answers
+            if answer.level >= PERHAPS and (answer.fit >= fit or asks_for_one(question))
+        ]
         later = [
             memory
             for memory in self.memories
             if memory.source == "words"
-            and memory.at > first.at
-            and memory not in memories_found
-            and SIGNS["changes"].search(memory.wording)
-            and (bearers(telling_words(memory.wording)) & people or subjects & {*question_words(memory.wording)})
+            and memory.at > max(memory.at for memory in shown)
+            and memory not in shown
+            and (
+                memory in as_good
+                or (
+                    SIGNS["changes"].search(memory.plain)
+                    and (
+                        bearers(telling_words(memory.in_context)) & people
+                        or subjects & {*question_words(memory.in_context)}
+                    )
+                )
+            )
         ]
         return max(later, key=lambda memory: memory.at, default=None)
 

@@ -37,7 +37,7 @@ QUOTED_EN = (
 )  # fmt: skip
 TOLD_ZH = "小雨养了只白猫，叫小黑。他超调皮，老在半夜跳到小雨脸上。"
 TOLD_EN = "Ana adopted a white cat named Snowball. He jumps on Ana's face at midnight."
-NOT_FOUND = ("don't remember", "nothing about that", "没有印象", "没有找到")
+NOT_FOUND = ("nothing about that", "没有找到")
 PROMISED = re.compile(r"\bI(?:'ll| will) (?:remember|keep|think|be)|\bI won't forget|我会|记住|记下|不会忘")
 PROMISES = re.compile(r"\bI(?:'ll| will)\b|remember|keep|我会|记住|记下|记着")
 
@@ -673,3 +673,54 @@ def test_the_last_word_is_one_that_says_so(language: str, later: str, is_last_wo
     for in_some_order in (recollections, recollections[::-1]):
         told = answer(question, language=language, recollections=in_some_order)
         assert (later in told, before in told) == (is_last_word, not is_last_word)
+
+
+@each_row(
+    ("question", "memory", "said", "told"),
+    [
+        ("so how old is he", "Ana: “Cian is 14.”", ("how old is Cian?", "he turned 15 yesterday"), "turned 15"),
+        ("when is my operation?", "Ana: “My operation is on the 3rd.”",
+         ("When is my operation?", "they rang to say it's moved to the 17th"), "17th"),
+        ("so when's his birthday?", "Ana: “My son Magnus is 5.”",
+         ("when is Magnus's birthday?", "the 4th of May"), "4th of May"),
+        ("who is my boss", "Ana: “My boss is called Bertrand.”",
+         ("not Bertrand anymore, my new boss is Sandrine",), "Sandrine"),
+        ("她生日是哪天", "小雨：“我妈住大兴。”", ("我妈今天打来了", "她生日几号", "11月30号啦"), "11月30号"),
+        ("我室友是誰", "小雨：“我室友小胖每天打呼”", ("小胖搬走了，換了一個新室友叫阿國",), "阿國"),
+        ("那他现在有对象没得？", "小雨：“儿子廖凯还不找对象”", ("廖凯跟女朋友吹了",), "吹了"),
+    ],
+)  # fmt: skip
+def test_what_was_said_a_moment_ago_answers_though_it_names_nobody(
+    question: str, memory: str, said: tuple[str, ...], told: str
+) -> None:
+    assert told in in_a_conversation(question, memory, *said)
+
+
+@each_row(
+    ("question", "memory", "told"),
+    [
+        ("what can't Rory eat?", "Ana: “Rory is coeliac so no wheat here”", "coeliac"),
+        ("can I drink milk?", "Ana: “I'm lactose intolerant”", "lactose"),
+        ("do I eat fish?", "Ana: “I'm vegetarian, have been since school”", "vegetarian"),
+        ("我能吃西瓜不", "小雨：“我有糖尿病，打胰岛素呢”", "糖尿病"),
+        ("N1哪天考？", "小雨：“下個月7號第三次考N1”", "7號"),
+        ("我的狗叫什麼名字", "小雨：“我養了一隻柴犬叫麻糬”", "麻糬"),
+        ("我老公叫咩名", "小雨：“老公阿強做廚房”", "阿強"),
+        ("what kind of dog was Duke", "Ana: “old blue heeler named Duke”", "heeler"),
+    ],
+)
+def test_other_words_dialects_and_traditional_characters_find_the_memory(question: str, memory: str, told: str) -> None:
+    assert told in answer(question, language="zh" if "小" in memory else "en", memories=(memory,))
+
+
+def test_no_phrase_claims_that_something_was_not_told() -> None:
+    for language, claim in (
+        ("en", r"haven't told|never told|isn't in my memory"),
+        ("zh", "没跟我说过|没说过|没有这一件"),
+    ):
+        assert not any(re.search(claim, phrase) for row in phrases_of(language).values() for phrase in row)
+
+
+@each_row("question", ["which of us is older, my sister?", "is my brother coming?", "她在哪里上班？", "我姐几岁？"])
+def test_a_question_of_the_owners_life_without_an_answer_is_no_question_for_a_model(question: str) -> None:
+    assert any(word in answer(question) for word in NOT_FOUND)
