@@ -6,10 +6,11 @@ decides, and a negation before it reverses and weakens it.
 """
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
+from typing import Self
 
 from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
@@ -23,20 +24,26 @@ LATIN_WORD = re.compile("[a-z]{3}")
 
 @dataclass(frozen=True)
 class Feeling:
-    """An impact, and the words (divided by "|") and patterns that show it."""
+    """An impact, and the words and patterns that show it; `ascii_patterns` are those that can match a text without
+    Chinese characters."""
 
     weight: int
-    words: str
-    patterns: tuple[str, ...] = ()
+    words: Sequence[str]
+    patterns: Sequence[re.Pattern[str]]
+    ascii_patterns: Sequence[re.Pattern[str]]
 
-    @cached_property
-    def patterns_for_ascii(self) -> tuple[str, ...]:
-        """The patterns that can match a text without Chinese characters."""
-        return tuple(pattern for pattern in self.patterns if LATIN_WORD.search(pattern) or not CJK.search(pattern))
+    @classmethod
+    def of(cls, weight: int, words: str, patterns: Sequence[str]) -> Self:
+        # Compiled here: there are more patterns than `re` caches.
+        compiled = {pattern: re.compile(pattern) for pattern in patterns}
+        ascii_patterns = [
+            compiled[pattern] for pattern in patterns if LATIN_WORD.search(pattern) or not CJK.search(pattern)
+        ]
+        return cls(weight, words.split("|"), list(compiled.values()), ascii_patterns)
 
 
 @cache
-def load_feelings() -> tuple[tuple[Feeling, ...], tuple[tuple[str, str], ...]]:
+def load_feelings() -> tuple[Sequence[Feeling], Sequence[tuple[re.Pattern[str], str]]]:
     """The feelings, and the sayings with their meanings, of `feelings.toml`."""
     tables = tomllib.loads(Path(__file__).with_name("feelings.toml").read_text(encoding="utf-8"))
     parts: dict[str, str] = {}
@@ -46,13 +53,11 @@ def load_feelings() -> tuple[tuple[Feeling, ...], tuple[tuple[str, str], ...]]:
 
     for name, pattern in tables["parts"].items():
         parts[name] = fill(pattern)
-    feelings = (
-        Feeling(entry["weight"], entry["words"], tuple(map(fill, entry.get("patterns", ()))))
+    feelings = [
+        Feeling.of(entry["weight"], entry["words"], list(map(fill, entry.get("patterns", ()))))
         for entry in tables["feelings"]
-    )
-    return tuple(feelings), tuple(
-        (fill(saying_entry["pattern"]), saying_entry["meant"]) for saying_entry in tables["sayings"]
-    )
+    ]
+    return feelings, [(re.compile(fill(saying["pattern"])), saying["meant"]) for saying in tables["sayings"]]
 
 
 # "I never felt so happy" and 从没这么开心过 strengthen the word that they seem to negate.
@@ -101,7 +106,7 @@ def impact_of(text: str, near: Iterable[str] = ()) -> int:
             lambda parts: f"{parts[1] or parts[4]}{parts[2] or parts[3]}", straighten(text[start:end].casefold())
         )
         for saying, weight in sayings:  # otherwise their words would match a feeling
-            lower = re.sub(saying, weight, lower)
+            lower = saying.sub(weight, lower)
         limit = LIGHT if is_of_a_story(lower) else max(abs(feeling.weight) for feeling in feelings)
         weights += [_impact(feeling, lower) for feeling in feelings if abs(feeling.weight) <= limit]
     # "My pregnant cousin is in hospital" is no good news.
@@ -110,10 +115,10 @@ def impact_of(text: str, near: Iterable[str] = ()) -> int:
 
 def _impact(feeling: Feeling, lower: str) -> int:
     """The impact of one feeling in a text; 0 if nothing shows it."""
-    present = (word for word in feeling.words.split("|") if word in lower)
+    present = (word for word in feeling.words if word in lower)
     starts = [match.start() for word in present for match in _matches(word, lower)]
-    patterns = feeling.patterns_for_ascii if lower.isascii() else feeling.patterns
-    starts += [match.start() for pattern in patterns for match in re.finditer(pattern, lower)]
+    patterns = feeling.ascii_patterns if lower.isascii() else feeling.patterns
+    starts += [match.start() for pattern in patterns for match in pattern.finditer(lower)]
     weights = []
     for start in starts:
         before = lower[max(0, start - 40) : start]
@@ -124,8 +129,12 @@ def _impact(feeling: Feeling, lower: str) -> int:
     return max(weights, key=abs, default=0)
 
 
+@cache
+def _pattern_of(word: str) -> re.Pattern[str]:
+    return re.compile(re.escape(word) if CJK.search(word) else rf"(?<![a-z]){re.escape(word)}(?![a-z'])")
+
+
 def _matches(word: str, lower: str) -> list[re.Match[str]]:
     if word in NOT_MEANT:
         lower = re.sub(NOT_MEANT[word], lambda match: " " * len(match[0]), lower)
-    pattern = re.escape(word) if CJK.search(word) else rf"(?<![a-z]){re.escape(word)}(?![a-z'])"
-    return list(re.finditer(pattern, lower))
+    return list(_pattern_of(word).finditer(lower))
