@@ -9,7 +9,7 @@ not passed to it; without the model's file, or the dictionary, the n-grams decid
 
 import hashlib
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,12 +32,11 @@ FILE, LINES = Path(__file__).with_name("classifier.npz"), Path(__file__).with_na
 LANGUAGES = ("en", "zh")
 KINDS = (RequestKind.FORGET, RequestKind.REMEMBER, RequestKind.CORRECTION, RequestKind.WISH, RequestKind.NAME)
 UNLIKELY = -9.0
-THRESHOLDS = ("likely", "likely_by_ngrams", "unlikely")
 # Without its files or onnxruntime there is no sentence model.
 FAULTS = (OSError, ValueError, KeyError, ImportError, EmbeddingUnavailable, translation.DictionaryUnavailable)
 MAX_CACHED = 256
 LAYERS = (3, 6)  # of the sentence model: the last without adapters, and the last
-READER_WEIGHT = 0.3  # of the reader's scores beside those of the n-grams
+READER_WEIGHT = 0.25  # of the reader's scores beside those of the n-grams
 _HAN = re.compile("[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[a-z0-9']+|[^\sa-z0-9']")
 # Chat abbreviations are read as the words they abbreviate.
@@ -77,8 +76,8 @@ class Model:
     rarity: np.ndarray
     weights: np.ndarray
     biases: np.ndarray
-    likely: float  # the score from which the persona asks
-    likely_by_ngrams: float  # the same if n-grams alone decide
+    likely: np.ndarray  # for each kind the score from which the persona asks
+    likely_by_ngrams: np.ndarray  # the same if n-grams alone decide
     unlikely: float  # below this score the n-grams are sure
     reader: Reader
 
@@ -88,20 +87,24 @@ def language_of(text: str) -> str:
 
 
 def likely_kinds(text: str, *, correction_least: float = 0.0) -> list[RequestKind]:
-    """What a prepared passage likely asks for: the likeliest kind, and a correction beside another, because a
-    correction is asked about only where a memory says otherwise. `correction_least`: the margin above the threshold
-    for a correction.
+    """What a prepared passage likely asks for: the likeliest kind; a correction beside another, because a correction is
+    asked about only where a memory says otherwise; and a name beside a wish, because "not Mrs Hill, say Jo" is both.
+    `correction_least`: the margin above the threshold for a correction.
 
     >>> likely_kinds("keep off the subject of my dad pls"), likely_kinds("my dad keeps bees")
     ([<RequestKind.WISH: 'wish'>], [])
     """
     likely = _likelihoods(text)
-    found = [
+    kinds = [
         KINDS[at]
         for at in np.argsort(-likely)
         if likely[at] > (correction_least if KINDS[at] is RequestKind.CORRECTION else 0.0)
     ]
-    return found[:1] + [kind for kind in found[1:] if RequestKind.CORRECTION in (found[0], kind)][:1]
+    return kinds[:1] + [kind for kind in kinds[1:] if _may_go_together({kinds[0], kind})][:1]
+
+
+def _may_go_together(kinds: Set[RequestKind]) -> bool:
+    return RequestKind.CORRECTION in kinds or kinds == {RequestKind.NAME, RequestKind.WISH}
 
 
 def likeliest_place(texts: Sequence[str], kind: RequestKind) -> int:
@@ -214,7 +217,9 @@ def unpack(parts: Mapping[str, np.ndarray]) -> dict[str, Model]:
             rarity=parts[f"{language}.rarity"].astype(np.float64),
             weights=parts[f"{language}.weights"] * parts[f"{language}.scale"].astype(np.float64),
             biases=parts[f"{language}.biases"],
-            **{name: float(parts[f"{language}.{name}"]) for name in THRESHOLDS},
+            likely=parts[f"{language}.likely"],
+            likely_by_ngrams=parts[f"{language}.likely_by_ngrams"],
+            unlikely=float(parts[f"{language}.unlikely"]),
             reader=Reader(adapters, output=parts[f"{language}.output"].astype(np.float32), **shared),
         )
         for language in LANGUAGES
