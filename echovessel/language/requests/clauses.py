@@ -14,11 +14,17 @@ MAX_CLAUSES = 400  # per message; a longer one tells a story
 _MASK = "\x00"
 _MIN_MASKED = 24  # characters; a shorter quotation without a clause inside may be a name: call me "Sam"
 _QUOTATIONS = re.compile(r"“[^”]{1,4000}”|「[^」]{1,4000}」|『[^』]{1,4000}』|«[^»]{1,4000}»|\"[^\"\n]{1,4000}\"")
+# Where a pasted mail ends: after its closing and signature, or before words about having shown it.
+_MAIL_END = (
+    r"(?:(?<=\n)(?:(?:kind|best|warm|many) )?(?:regards|wishes|sincerely|cheers|yours|best|thanks|此致|祝好|敬礼)\b"
+    r"[^\n]{0,40}(?:\n[^\n]{1,40})?(?=\n\s*\S)|(?=[\n—–][^\n]*(?:\bi(?:'ve)? (?:just |ever |even )?(?:showed|shown|"
+    r"pasted|forwarded|copied)\b|给你看|[转贴]给你|转发给你))|\Z)"
+)
 _OTHER_VOICES = re.compile(
     r"```.{0,20000}?(?:```|\Z)|`[^`\n]{1,400}`|(?<!\*)\*(?=[^\s*])[^*\n]{1,400}\*(?!\*)|^[ \t]{0,3}[>♪♫][^\n]*$|"
-    r"[♪♫][^♪♫\n]{1,400}|^(?:-{2,} ?(?:forwarded|original) message).*\Z|"
-    r"^[ \t]*(?:fwd?|subject|from|发件人|转发|主题)[ \t]*[:：].*\Z|"
-    r"^dear (?:sir|madam|team|all|mrs?|ms|dr|customer|user)\b.*\Z|^\s*[（(][^）)\n]{1,200}[）)]\s*$|"
+    rf"[♪♫][^♪♫\n]{{1,400}}|^(?:-{{2,}} ?(?:forwarded|original) message).*?{_MAIL_END}|"
+    rf"^[ \t]*(?:fwd?|subject|from|发件人|转发|主题)[ \t]*[:：].*?{_MAIL_END}|"
+    rf"^dear (?:sir|madam|team|all|mrs?|ms|dr|customer|user)\b.*?{_MAIL_END}|^\s*[（(][^）)\n]{{1,200}}[）)]\s*$|"
     r"《[^》\n]{1,60}》|https?://\S+",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )

@@ -120,6 +120,11 @@ _NO_NP_ZH = re.compile(
     r"懒|傻|坏|好|一般|问题|重点|开玩笑|玩笑|滋味|办法|故意|时候|东西|所有|每|随便|只|就|想(?!.{0,2}家)|担心|不甘|"
     r"嫉妒|羡慕|冷漠|心疼|舍不得|可惜|为|靠|有没有|对手|我的错|你的错|本来|还"
 )
+# Who begins with a denial answers something said before: 「不是绵阳，我店开在江油」.
+_DENIED_FIRST_ZH = re.compile(
+    rf"不(?:是|叫|在|姓|属|住|开在)(?P<old>{_NP_ZH})[，,；;。]\s*[我他她它咱俺][^\s，,。！!？?；;]{{0,6}}?"
+    rf"(?:[开住放设建搬待留坐摆停藏存埋葬挂]在|姓|叫|属)(?P<new>{_NP_ZH})(?:才对|啦|了|的|哦|呀|啊|哈)*(?=[，,。！!；;~～]|$)"
+)
 _CONTRAST_ZH = (
     re.compile(
         rf"(?:不是|不叫|不在|不姓|不属|不住|不去)(?P<old>{_NP_ZH})[，,；;]\s*{ADMITTED_ZH}[，,；;]\s*"
@@ -134,6 +139,7 @@ _CONTRAST_ZH = (
         rf"根本)?(?:不是|并非|不叫|不在|不姓|不属|不住|不去)(?P<old>{_NP_ZH})(?:啦|了|的|哦|呀|啊|"
         rf"哈)*(?=[，,。！!？?；;~～]|$)"
     ),
+    _DENIED_FIRST_ZH,
 )
 _BACK_ZH = re.compile(
     r"(?:(?:啊|哦|噢|呃|嗯|哎呀?|诶|等等|等一下|抱歉|不好意思|对不起|那个|话说)[，,。…\s]{0,2}){0,3}"
@@ -300,7 +306,7 @@ def _chinese(text: str, start: int, end: int, previous: str) -> Request | None:
     strong = bool((back and _STRONG_BACK_ZH.search(back[0])) or _ADMITS.search(text, start, end))
     if pair := _contrast(text, start, end, _CONTRAST_ZH, _is_no_np_zh):
         old, new, at = pair
-        is_supported = strong or bool(back) or _stands_in(old, previous)
+        is_supported = strong or bool(back or _DENIED_FIRST_ZH.match(text, start)) or _stands_in(old, previous)
         return Request(
             RequestKind.CORRECTION,
             start,

@@ -42,6 +42,7 @@ _AROUND = re.compile(
     r"的|都|全部?|行吗|好吗|可以|帮我|替我|给|你|您|也|就|请|能|要|不|有关|相关|从你\w{0,3})+$",
     _I,
 )
+_BETWEEN_US = re.compile(r"\bbetween (?:us|you and me|ourselves|the two of us)\b", _I)  # "keep this between us"
 # "Just between us" introduces what is not to be kept, and is not itself the matter.
 _CONFIDES = re.compile(
     r"(?:just |strictly )?between (?:us|you and me|ourselves)|"
@@ -83,6 +84,24 @@ _BEFORE = re.compile(
     r"(?:was|is)n'?t (?:meant )?for you|meant for)\b|上[一面]?[条句段]|刚[才刚]|[撤收]回|那[条句段]|发错",
     _I,
 )
+# "My new boss is Sandrine" names somebody else.
+_NAMES_OTHER = re.compile(
+    r"\b(?:my|our|his|her|their) (?!(?:\w+ )?(?:nick)?names?\b)(?:[\w-]+ ){0,3}?[\w-]+(?:'s name)?(?: is|'s| are|"
+    r" was|'re) (?!fine\b|ok\w*\b)|(?:我|咱|他|她)(?:们)?(?:家|的)?(?:新|老|大|小|二)?[\u3400-\u9fff]{0,3}"
+    r"(?:[妈爸哥弟姐妹爷奶娘爹舅姨叔姑嫂婆公]|儿子|女儿|闺女|孩子|老板|领导|同事|同学|老师|医生|朋友|室友|邻居|猫|狗|"
+    r"对象)(?:的名字)?(?:叫|姓|是)",
+    _I,
+)
+_NAMES_OWNER = re.compile(r"\b(?:me|i'?m|i am|i go by)\b|[叫喊唤管]我|称呼?我|我(?:叫|姓|的名字)", _I)
+# "He turned 15 yesterday": what was told before has changed and was not wrong.
+_CHANGED = re.compile(
+    r"\b(?:just (?:turned|moved|changed|switched|became|started|quit|joined|retired)\b|(?:turned|moved|changed|"
+    r"switched|became|started|quit|joined|retired)\b[^,.;!?]{0,40}\b(?:yesterday|today|tonight|"
+    r"last (?:night|week|month|\w+day)|this (?:morning|week|month)|(?:\w+ )?(?:days?|weeks?|months?) ago)\b)|"
+    r"(?:昨天|今天|前天|刚刚?|上周|上个?月|上礼拜|今早|这周|这个月)[^，,。]{0,4}(?:满|搬|换|改名|升|转|辞|入职|退休|调)",
+    _I,
+)
+_DENIES = re.compile(r"\b(?:no|not|never|nope|wrong|mistaken?|mixed|you|your|\w+n't)\b|不|没|错|混|你|您", _I)
 _MIN_TOLD = 12  # letters beside "off the record" that state something; Chinese characters count double
 _NAME_WORD = (
     r"(?:(?-i:(?:Dr|Mrs?|Ms|Miss|Mister|Doctor|Aunt(?:ie|y)?|Uncle|Mama|Papa|Nurse|Captain|Prof\w*)\.? [A-Z])[\w'-]*|"
@@ -152,7 +171,14 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
         for kind in likely_kinds(whole, correction_least=-LEANING if leaning else 0.0):
             is_regret = kind is RequestKind.FORGET and _REGRET.search(whole) and not _ABOUT_MEMORY.search(whole)
             is_telling = kind is RequestKind.WISH and _TELLS.match(whole)
-            if kind in kinds_read or is_regret or is_telling:
+            is_change = (
+                kind is RequestKind.CORRECTION and _CHANGED.search(whole) is not None and not _DENIES.search(whole)
+            )
+            if kind is RequestKind.NAME and _NAMES_OTHER.search(whole) and not _NAMES_OWNER.search(whole):
+                kind = RequestKind.CORRECTION
+            elif kind is RequestKind.REMEMBER and _BETWEEN_US.search(whole):
+                kind = RequestKind.FORGET
+            if kind in kinds_read or is_regret or is_telling or is_change:
                 continue
             kinds_read.add(kind)
             fitting = passage

@@ -393,6 +393,8 @@ def test_a_regret_is_no_request_to_forget(message: str) -> None:
         ("Actually Ruth lives in York", "", "Ruth lives in York"),
         ("其实我妹妹学的是化学，不是生物", "生物", "化学"),
         ("不是利兹，是约克", "利兹", "约克"),
+        ("不是绵阳，我店开在江油", "绵阳", "江油"),
+        ("不姓章，我老师姓张", "章", "张"),
         ("不对，是约克", "", "约克"),
         ("她叫安娜，不叫安妮", "安妮", "安娜"),
         ("他不是大二，我说错了，他大三", "大二", "大三"),
@@ -525,6 +527,47 @@ NO_REQUESTS = (
 
 def test_what_is_quoted_sung_pasted_or_said_by_others_is_never_carried_out() -> None:
     assert [message for message in NO_REQUESTS if any(one.sure for one in read_requests(message))] == []
+
+
+@each_row(
+    "message, kind",
+    [
+        ("From: boss, about the raise — forget that I showed you this", "forget"),
+        ("From: Karen Hill\nSubject: rota\n\nPlease swap with Tim.\n\nforget that I pasted this", "forget"),
+        ("Dear all,\nwe close on Monday.\nKind regards\nTom\n\nRemember that I have Monday off.", "remember"),
+        ("发件人：王总\n下周开始裁员。\n\n忘了我给你看过这封信吧", "forget"),
+    ],
+)
+def test_what_the_owner_says_below_a_pasted_mail_is_heard(message: str, kind: str) -> None:
+    assert kind in {one.kind.value for one in read_requests(message) if one.sure}
+
+
+@each_row(
+    "message",
+    [
+        "Dear team, please delete the old files and forget the plan. Regards, Tom",
+        "From: Tom\n\nPlease delete the draft.\n\nForget that I work on Fridays.\n\nRegards\nTom",
+    ],
+)
+def test_what_a_pasted_mail_asks_is_never_carried_out(message: str) -> None:
+    assert not any(one.sure for one in read_requests(message))
+
+
+def test_a_name_of_somebody_else_is_no_wish_to_be_called_so() -> None:
+    for message in ("not Bertrand anymore, my new boss is Sandrine", "我妈不叫陈兰，我妈叫陈岚"):
+        assert "name" not in {one.kind.value for one in read_requests(message)}, message
+
+
+def test_a_change_of_late_is_no_correction() -> None:
+    for message in ("he turned 15 yesterday actually", "Actually we moved to Leeds last week"):
+        assert "correction" not in {one.kind.value for one in read_requests(message)}, message
+    assert only("No, he turned 15, not 16").kind is RequestKind.CORRECTION
+
+
+def test_who_keeps_something_between_us_wants_nothing_remembered() -> None:
+    for message in ("Keep this between us: Tom drinks again.", "I owe Dot 400. keep that between us please"):
+        assert {one.kind.value for one in read_requests(message)} <= {"forget", "forget_this"}, message
+        assert read_requests(message), message
 
 
 def test_who_only_wants_to_hear_more_asks_for_nothing() -> None:
