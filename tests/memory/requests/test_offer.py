@@ -719,7 +719,7 @@ def test_what_is_listed_can_be_forgotten_by_its_number_after_a_yes(mira: Persona
     asking = add_message(session, Message.Role.USER, said, NOW, turn=made)
     text, noted = forgetting.by_word.answer(made, NOW)
     assert node.description in text
-    assert noted == {forgetting.by_word.FOUND: {"node": [str(node.uuid)], "message": [str(asking.uuid)]}}
+    assert noted == {forgetting.by_word.FOUND_KEY: {"node": [str(node.uuid)], "message": [str(asking.uuid)]}}
 
 
 @pytest.mark.django_db
