@@ -137,7 +137,7 @@ class Installation:
         """What the code prints inside the installation; `names` are its variables."""
         if self._inside is None or self._inside.poll() is not None:
             self._inside = subprocess.Popen(
-                [sys.executable, "-m", "tests.inside"],
+                [sys.executable, "-m", "tests.code_runner"],
                 cwd=ROOT,
                 env=self.env,
                 stdin=subprocess.PIPE,

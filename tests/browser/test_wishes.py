@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conversation import STORIES as STORIES_OF_NAMES
 from tests.browser.conversation import begin, quiet, say
-from tests.browser.test_asked import picture
 from tests.browser.test_memory_page import SOON, confirm
+from tests.browser.test_requests_in_words import picture
 from tests.installation import Installation
 from tests.memory.sessions import extraction
 from tests.wire.openai_server import OpenAIServer

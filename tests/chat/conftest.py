@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from echovessel.api.tokens import bearer
 from echovessel.api.tokens.secret import create
+from tests.live_server import LiveServer
 from tests.scripted import Script
-from tests.serving import Serving
 
 
 @pytest.fixture(autouse=True)
@@ -21,10 +21,10 @@ def chat_alone(settings: Any) -> None:
 
 
 @pytest.fixture
-async def server(scripted: Script) -> AsyncIterator[Serving]:
+async def server(scripted: Script) -> AsyncIterator[LiveServer]:
     """The whole site, served on a port of its own."""
     bearer.forget_failures()
-    async with Serving() as serving:
+    async with LiveServer() as serving:
         yield serving
 
 

@@ -22,10 +22,10 @@ from echovessel.process.threads import in_thread
 from memory import forgetting
 from memory.forgetting import Target
 from persona.models import Persona
-from tests.listening import Listener
+from tests.event_listener import Listener
+from tests.live_server import LiveServer
 from tests.page import Page
 from tests.scripted import Script
-from tests.serving import Serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -114,7 +114,7 @@ async def test_a_socket_that_was_told_nothing_takes_nothing(
 # While a reply is written nobody is forgotten.
 @pytest.mark.parametrize("ending", [*(name for name in ENDINGS if name != "forgotten"), "revoked"])
 async def test_streams_and_tokens_end_too(
-    mira: Persona, server: Serving, scripted: Script, settings: Any, ending: str
+    mira: Persona, server: LiveServer, scripted: Script, settings: Any, ending: str
 ) -> None:
     assert outbox_knobs.poll_seconds() < 1  # of another process; the beat of a stream would come after 15 s
     token, secret = await in_thread(create, mira.owner, "tests", timezone.now())

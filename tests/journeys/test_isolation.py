@@ -21,7 +21,7 @@ from memory.imports import analyze_in_process, begin
 from memory.models import ConceptNode, Entity, Mention, MergeProposal, Photo, Receipt, Thread, ThreadMember
 from memory.recall import recall
 from persona.models import CoreDraft, Persona, Picture
-from tests.memory.imports.readers.given import source_of
+from tests.memory.imports.readers.sources import source_of
 
 pytestmark = pytest.mark.django_db
 

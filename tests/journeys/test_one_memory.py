@@ -20,10 +20,10 @@ from echovessel.process.threads import in_thread
 from memory.consolidation import runner
 from memory.models import ConceptNode
 from persona.models import Persona
+from tests.live_server import LiveServer
 from tests.memory.sessions import cite, event, extraction, talk
 from tests.page import Page
 from tests.scripted import Script
-from tests.serving import Serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,7 +35,7 @@ async def client(scripted: Script, mira: Persona) -> AsyncIterator[openai.AsyncO
     bearer.forget_failures()
     await asyncio.wrap_future(embedding.warm())  # the first turn waits for it, and a client has its patience
     _token, secret = await in_thread(create, mira.owner, "tests", timezone.now())
-    async with Serving() as server, openai.AsyncOpenAI(base_url=f"{server.url}/v1", api_key=secret) as made:
+    async with LiveServer() as server, openai.AsyncOpenAI(base_url=f"{server.url}/v1", api_key=secret) as made:
         yield made
 
 

@@ -17,7 +17,7 @@ import pytest
 import websockets
 
 from tests.installation import Installation
-from tests.memory.imports.readers.given import FILES
+from tests.memory.imports.readers.sources import FILES
 
 pytestmark = pytest.mark.installation
 

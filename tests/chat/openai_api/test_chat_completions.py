@@ -31,9 +31,9 @@ from echovessel.outbox.events import Frame
 from echovessel.process.threads import in_thread
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
+from tests.live_server import LiveServer
 from tests.page import Page
 from tests.scripted import Script
-from tests.serving import Serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,7 +41,7 @@ AI = "> Mira is an AI, a computer program. It has no feelings of its own.\n\n"
 
 
 @pytest.fixture
-async def client(server: Serving, secret: str, mira: Persona) -> AsyncIterator[openai.AsyncOpenAI]:
+async def client(server: LiveServer, secret: str, mira: Persona) -> AsyncIterator[openai.AsyncOpenAI]:
     async with openai.AsyncOpenAI(base_url=f"{server.url}/v1", api_key=secret, max_retries=0, timeout=20) as made:
         yield made
 
@@ -271,7 +271,7 @@ async def test_the_same_request_twice_at_once_is_stored_once_and_answered_twice(
 
 
 async def test_who_hangs_up_stops_nothing_and_may_come_back_for_the_rest(
-    client: openai.AsyncOpenAI, mira: Persona, scripted: Script, server: Serving
+    client: openai.AsyncOpenAI, mira: Persona, scripted: Script, server: LiveServer
 ) -> None:
     scripted.says("To the very end.")
     scripted.hold()
@@ -290,7 +290,7 @@ async def test_who_hangs_up_stops_nothing_and_may_come_back_for_the_rest(
 
 
 async def test_who_hangs_up_before_the_first_word_leaves_nothing_behind(
-    client: openai.AsyncOpenAI, mira: Persona, scripted: Script, server: Serving
+    client: openai.AsyncOpenAI, mira: Persona, scripted: Script, server: LiveServer
 ) -> None:
     scripted.hold()
     scripted.says(["", "Later."])
@@ -510,7 +510,7 @@ async def test_waiting_is_bounded_in_number_and_time(
 
 
 async def test_a_silent_stream_is_kept_alive_and_clients_pass_over_what_keeps_it(
-    client: openai.AsyncOpenAI, server: Serving, secret: str, scripted: Script, settings: Any
+    client: openai.AsyncOpenAI, server: LiveServer, secret: str, scripted: Script, settings: Any
 ) -> None:
     settings.KNOBS = settings.KNOBS | {"chat.stream_beat_seconds": 0.02}
     scripted.hold()
@@ -553,7 +553,7 @@ async def test_what_breaks_is_told_without_anybodys_words(
 
 
 async def test_no_line_of_any_log_holds_what_is_said_or_shown(
-    client: openai.AsyncOpenAI, server: Serving, mira: Persona, secret: str, scripted: Script, caplog: Any
+    client: openai.AsyncOpenAI, server: LiveServer, mira: Persona, secret: str, scripted: Script, caplog: Any
 ) -> None:
     """At the finest level, by every door: what is said and asked for, by which key, and what a model stumbles at."""
     caplog.set_level(logging.DEBUG)
@@ -611,7 +611,7 @@ async def test_every_fault_of_a_turn_has_its_status_and_the_same_request_tries_i
 
 
 async def test_the_client_heals_a_short_fault_by_itself(
-    server: Serving, secret: str, mira: Persona, scripted: Script
+    server: LiveServer, secret: str, mira: Persona, scripted: Script
 ) -> None:
     scripted.says(LLMError("…", code="provider_unavailable", permanent=False), "Here I am.")
     async with openai.AsyncOpenAI(base_url=f"{server.url}/v1", api_key=secret, max_retries=1) as client:
@@ -686,7 +686,7 @@ def test_no_two_personas_share_a_name(ana: User) -> None:
 
 
 async def test_wrong_keys_are_told_as_such_and_guessing_is_locked_out(
-    server: Serving, mira: Persona, scripted: Script, settings: Any
+    server: LiveServer, mira: Persona, scripted: Script, settings: Any
 ) -> None:
     async with openai.AsyncOpenAI(base_url=f"{server.url}/v1", api_key="ev_wrong", max_retries=0) as stranger:
         for _guess in range(settings.AXES_FAILURE_LIMIT):
@@ -861,7 +861,7 @@ def test_a_page_is_named_as_browsers_name_it(origin: str, settings: Any) -> None
     assert [fault.id for fault in checks.other_pages_have_an_origin(None)] == ["echovessel.E007"]
 
 
-async def test_errors_have_the_shape_of_openais(client: openai.AsyncOpenAI, server: Serving, secret: str) -> None:
+async def test_errors_have_the_shape_of_openais(client: openai.AsyncOpenAI, server: LiveServer, secret: str) -> None:
     async with httpx2.AsyncClient() as raw:
         answer = await raw.post(
             f"{server.url}/v1/chat/completions", content=b"{", headers={"Authorization": f"Bearer {secret}"}

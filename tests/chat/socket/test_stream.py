@@ -21,10 +21,10 @@ from echovessel.outbox.events import Frame
 from echovessel.outbox.models import OutboxEvent
 from echovessel.process.threads import in_thread
 from persona.models import Persona
-from tests.listening import Listener
+from tests.event_listener import Listener
+from tests.live_server import LiveServer
 from tests.page import Page
 from tests.scripted import Script
-from tests.serving import Serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,7 +46,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_program_and_a_page_are_given_the_same_frames(mira: Persona, server: Serving, secret: str) -> None:
+async def test_a_program_and_a_page_are_given_the_same_frames(mira: Persona, server: LiveServer, secret: str) -> None:
     async with Page(mira.owner, mira) as page, Listener(server.url, mira, secret) as listener:
         await listener.until("chat.connection.ready")
         await page.until("chat.connection.ready")
@@ -60,7 +60,7 @@ async def test_a_program_and_a_page_are_given_the_same_frames(mira: Persona, ser
     assert {"chat.message.token", "chat.turn.snapshot"} <= {frame["event"] for frame in shown if frame["id"] is None}
 
 
-async def test_only_what_lasts_moves_the_readers_mark(mira: Persona, server: Serving, secret: str) -> None:
+async def test_only_what_lasts_moves_the_readers_mark(mira: Persona, server: LiveServer, secret: str) -> None:
     async with Listener(server.url, mira, secret) as listener:
         ready = await listener.until("chat.connection.ready")
         await in_thread(receive_message, mira, "Hello", None, "web", timezone.now())
@@ -70,7 +70,7 @@ async def test_only_what_lasts_moves_the_readers_mark(mira: Persona, server: Ser
     assert listener.marks == [str(ready["data"]["last_event_id"]), *durable]
 
 
-async def test_what_was_missed_comes_first_and_nothing_twice(mira: Persona, server: Serving, secret: str) -> None:
+async def test_what_was_missed_comes_first_and_nothing_twice(mira: Persona, server: LiveServer, secret: str) -> None:
     await in_thread(publish, mira, 3)
     first = await in_thread(lambda: OutboxEvent.objects.filter(stream=mira.uuid).order_by("id").first())
     assert first is not None
@@ -84,7 +84,7 @@ async def test_what_was_missed_comes_first_and_nothing_twice(mira: Persona, serv
 
 
 async def test_after_nothing_comes_all_that_is_kept_and_without_a_mark_only_what_is_new(
-    mira: Persona, server: Serving, secret: str
+    mira: Persona, server: LiveServer, secret: str
 ) -> None:
     await in_thread(publish, mira, 2)
     async with Listener(server.url, mira, secret, after=0) as all_of_it, Listener(server.url, mira, secret) as new:
@@ -96,7 +96,7 @@ async def test_after_nothing_comes_all_that_is_kept_and_without_a_mark_only_what
 
 
 async def test_whoever_left_before_anything_happened_misses_nothing_either(
-    mira: Persona, server: Serving, secret: str
+    mira: Persona, server: LiveServer, secret: str
 ) -> None:
     async with Listener(server.url, mira, secret) as before:
         await before.until("chat.connection.ready")
@@ -107,7 +107,7 @@ async def test_whoever_left_before_anything_happened_misses_nothing_either(
 
 
 async def test_at_the_seam_of_replay_and_live_nothing_is_lost_or_doubled(
-    mira: Persona, server: Serving, secret: str, monkeypatch: Any
+    mira: Persona, server: LiveServer, secret: str, monkeypatch: Any
 ) -> None:
     """Something happens at every step of joining: when it was subscribed, when the end was read, between rows."""
     await in_thread(publish, mira, 1)
@@ -136,7 +136,7 @@ async def test_at_the_seam_of_replay_and_live_nothing_is_lost_or_doubled(
 
 
 async def test_whoever_comes_in_the_middle_of_a_reply_gets_all_of_it_once(
-    mira: Persona, server: Serving, scripted: Script, secret: str
+    mira: Persona, server: LiveServer, scripted: Script, secret: str
 ) -> None:
     scripted.says("One two three four.")
     scripted.hold()
@@ -155,7 +155,7 @@ async def test_whoever_comes_in_the_middle_of_a_reply_gets_all_of_it_once(
     assert text == done["data"]["content"] == "One two three four."
 
 
-async def test_who_was_away_too_long_is_told_once_and_goes_on(mira: Persona, server: Serving, secret: str) -> None:
+async def test_who_was_away_too_long_is_told_once_and_goes_on(mira: Persona, server: LiveServer, secret: str) -> None:
     await in_thread(publish, mira, 2)
     seen = await in_thread(events.last_id, mira.uuid)
     await in_thread(publish, mira, 1)
@@ -209,7 +209,7 @@ def test_only_a_token_that_goes_on_where_the_reader_stands_is_new() -> None:
     assert [seen.is_new(frame) for frame in (snapshot("a", 0), token("a", 1))] == [True, True]
 
 
-async def test_silence_is_filled_with_heartbeats(mira: Persona, server: Serving, secret: str, settings: Any) -> None:
+async def test_silence_is_filled_with_heartbeats(mira: Persona, server: LiveServer, secret: str, settings: Any) -> None:
     settings.KNOBS = settings.KNOBS | {"chat.stream_beat_seconds": 0.02}
     async with Listener(server.url, mira, secret) as listener:
         await listener.until("chat.connection.ready")
@@ -220,7 +220,7 @@ async def test_silence_is_filled_with_heartbeats(mira: Persona, server: Serving,
 
 
 async def test_a_stream_that_breaks_ends_without_anybodys_words(
-    mira: Persona, server: Serving, secret: str, monkeypatch: Any, caplog: pytest.LogCaptureFixture
+    mira: Persona, server: LiveServer, secret: str, monkeypatch: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     word = "".join(["Rose", "bud"])
 
@@ -239,7 +239,7 @@ async def test_a_stream_that_breaks_ends_without_anybodys_words(
 
 @pytest.mark.parametrize("ending", ["revoked", "deactivated", "signed out", "forgotten"])
 async def test_the_stream_ends_with_the_login_the_token_or_the_persona(
-    mira: Persona, server: Serving, settings: Any, ending: str
+    mira: Persona, server: LiveServer, settings: Any, ending: str
 ) -> None:
     settings.KNOBS = settings.KNOBS | {"chat.stream_beat_seconds": 0.02}
     token, secret = await in_thread(create, mira.owner, "tests", timezone.now())
@@ -262,7 +262,7 @@ async def test_the_stream_ends_with_the_login_the_token_or_the_persona(
 
 
 async def test_others_and_strangers_get_a_problem_in_the_place_of_a_stream(
-    mira: Persona, otto: Persona, server: Serving, secret: str
+    mira: Persona, otto: Persona, server: LiveServer, secret: str
 ) -> None:
     asked: list[tuple[Any, dict[str, Any], int, str]] = [
         (otto, {"secret": secret}, 404, "not_found"),
@@ -283,7 +283,7 @@ async def test_others_and_strangers_get_a_problem_in_the_place_of_a_stream(
             assert listener.answer.headers["content-type"] == "application/problem+json"
 
 
-async def test_guessing_tokens_is_locked_out(mira: Persona, server: Serving, secret: str, settings: Any) -> None:
+async def test_guessing_tokens_is_locked_out(mira: Persona, server: LiveServer, secret: str, settings: Any) -> None:
     codes = []
     for _guess in range(settings.AXES_FAILURE_LIMIT + 1):
         async with Listener(server.url, mira, "ev_guess") as listener:
@@ -294,7 +294,7 @@ async def test_guessing_tokens_is_locked_out(mira: Persona, server: Serving, sec
 
 
 async def test_one_person_may_keep_only_so_many_streams_open(
-    mira: Persona, otto: Persona, server: Serving, secret: str, settings: Any
+    mira: Persona, otto: Persona, server: LiveServer, secret: str, settings: Any
 ) -> None:
     settings.KNOBS = settings.KNOBS | {"chat.streams_per_owner": 2}
     _token, bens = await in_thread(create, otto.owner, "tests", timezone.now())
@@ -308,14 +308,14 @@ async def test_one_person_may_keep_only_so_many_streams_open(
         await again.until("chat.connection.ready")
 
 
-async def test_a_reader_that_hangs_up_leaves_nothing_behind(mira: Persona, server: Serving, secret: str) -> None:
+async def test_a_reader_that_hangs_up_leaves_nothing_behind(mira: Persona, server: LiveServer, secret: str) -> None:
     async with Listener(server.url, mira, secret) as listener:
         await listener.until("chat.connection.ready")
         assert events.get_hub()._subscriptions
     await until(lambda: not events.get_hub()._subscriptions and not sse._open._taken and not server.calls)
 
 
-async def test_a_login_of_the_page_opens_it_too(mira: Persona, server: Serving) -> None:
+async def test_a_login_of_the_page_opens_it_too(mira: Persona, server: LiveServer) -> None:
     client = Client()
     await in_thread(client.force_login, mira.owner)
     async with Listener(server.url, mira, cookie=client.cookies["sessionid"].value) as listener:

@@ -14,9 +14,9 @@ from echovessel.llm import providers
 from echovessel.llm.models import LLMCall
 from echovessel.process.threads import in_thread
 from persona.models import Persona
+from tests.live_server import LiveServer
 from tests.page import Page
 from tests.scripted import Script
-from tests.serving import Serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -113,7 +113,7 @@ async def test_a_reply_ends_at_its_limit_says_so_and_is_shown_so_again(
 
 
 @pytest.fixture
-async def client(server: Serving, secret: str, mira: Persona) -> AsyncIterator[openai.AsyncOpenAI]:
+async def client(server: LiveServer, secret: str, mira: Persona) -> AsyncIterator[openai.AsyncOpenAI]:
     async with openai.AsyncOpenAI(base_url=f"{server.url}/v1", api_key=secret, max_retries=0, timeout=20) as made:
         yield made
 

@@ -27,7 +27,7 @@ from memory.web.api import memories
 from persona.models import Persona
 from persona.onboarding import drafts
 from persona.onboarding.drafts import DraftSource
-from tests.memory.imports.readers.given import source_of as given_file
+from tests.memory.imports.readers.sources import source_of as given_file
 
 pytestmark = pytest.mark.django_db
 ONCE, MANY = 1, 100

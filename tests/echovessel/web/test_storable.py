@@ -23,7 +23,7 @@ from memory.imports.readers.types import ImportRejected
 from memory.models import ConceptNode
 from persona.models import Persona
 from tests.memory.archive.archives import HEADER, PERSONA, message, session
-from tests.memory.imports.readers.given import source_of
+from tests.memory.imports.readers.sources import source_of
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from persona.models import Persona
 from tests.installation import SETTINGS
 
 
-@pytest.mark.campaign  # `test_whole` does it without a server of its own
+@pytest.mark.campaign  # `test_bench_command` does it without a server of its own
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.installation
 def test_every_turn_of_every_owner_is_timed_and_the_servers_work_is_counted(

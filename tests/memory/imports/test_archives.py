@@ -20,7 +20,7 @@ from memory.models import ConceptNode, Evidence, ImportRun, Mention
 from memory.store import tombstones
 from persona.models import CoreDraft, Persona
 from tests.memory.archive.archives import SMALL, import_lines, message, node, write_archive
-from tests.memory.imports.readers.given import source_of, zip_of
+from tests.memory.imports.readers.sources import source_of, zip_of
 from tests.memory.sessions import NOW
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from memory.models import ImportJob
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
 from tests.memory.archive.archives import SMALL, write_archive
-from tests.memory.imports.readers.given import FILES
+from tests.memory.imports.readers.sources import FILES
 
 pytestmark = pytest.mark.django_db
 # Values that the dry run and the run both print, with the same meaning.

@@ -19,7 +19,7 @@ from memory.management.commands import import_memories
 from memory.models import ImportJob, ImportRun
 from persona.models import CoreDraft, Persona
 from tests.memory.archive.archives import SMALL, write_archive
-from tests.memory.imports.readers.given import FILES
+from tests.memory.imports.readers.sources import FILES
 
 pytestmark = pytest.mark.django_db
 WHATSAPP = FILES / "WhatsApp Chat with Mira.txt"

@@ -31,7 +31,7 @@ from persona.models import CoreBlock, CoreDraft, Persona
 from persona.onboarding import drafts
 from persona.onboarding.drafts import DraftSource
 from tests.memory.imports.importing_files import analyze_file, import_file, message_lines, whatsapp
-from tests.memory.imports.readers.given import zip_of
+from tests.memory.imports.readers.sources import zip_of
 from tests.memory.sessions import NOW, turn
 from tests.persona import images
 from tests.table import each_row

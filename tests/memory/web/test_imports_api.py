@@ -19,7 +19,7 @@ from persona.models import CoreDraft, Persona
 from persona.onboarding import drafts
 from persona.onboarding.drafts import DraftSource
 from tests.memory.archive.archives import SMALL
-from tests.memory.imports.readers.given import FILES
+from tests.memory.imports.readers.sources import FILES
 from tests.memory.sessions import NOW
 
 pytestmark = pytest.mark.django_db

@@ -25,7 +25,7 @@ from persona.models import Persona
 from proactive.models import Consideration, Outreach
 from proactive.outreach import deliver, runner
 from tests.memory.sessions import NOW, Clock, turn
-from tests.proactive.reaching import allow, promised, talked, wanted
+from tests.proactive.outreach_setup import allow, promised, talked, wanted
 from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from proactive.outreach import runner
 from proactive.push import notify
 from tests.memory.deaths import Trial, dies_at, same_wherever_it_dies, undone
 from tests.memory.sessions import Clock
-from tests.proactive.reaching import allow, promised, talked, wanted
+from tests.proactive.outreach_setup import allow, promised, talked, wanted
 from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from proactive.models import Outreach
 from proactive.outreach import runner, write
 from proactive.policy import outreach_context
 from tests.memory.sessions import NOW, Clock, talk
-from tests.proactive.reaching import allow, promised, talked, wanted
+from tests.proactive.outreach_setup import allow, promised, talked, wanted
 from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db

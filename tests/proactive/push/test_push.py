@@ -22,7 +22,7 @@ from proactive.outreach import runner
 from proactive.push import endpoints, notify, vapid
 from proactive.push.subscriptions import NotSubscribed, parse_subscription, subscribe, unsubscribe
 from tests.memory.sessions import NOW, Clock
-from tests.proactive.reaching import allow, promised, talked, wanted
+from tests.proactive.outreach_setup import allow, promised, talked, wanted
 from tests.scripted import Script
 from tests.wire.push_service import Browser, PushService, unwritten
 

@@ -18,8 +18,8 @@ from memory.imports.readers.card_writing import Version
 from memory.imports.readers.cards import CharacterCard, Lorebook, portrait_in, read_document
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import Card, ImportRejected, Lore
-from tests.memory.imports.readers.damaged import mutate
-from tests.memory.imports.readers.given import FILES, fixture, read_items, skips_of, source_of, zip_of, zip_source
+from tests.memory.imports.readers.mutations import mutate
+from tests.memory.imports.readers.sources import FILES, fixture, read_items, skips_of, source_of, zip_of, zip_source
 from tests.persona import images
 from tests.table import each_row
 

@@ -8,7 +8,15 @@ from memory.imports.readers import read as read_file
 from memory.imports.readers import recognize
 from memory.imports.readers.chatgpt import ChatGPT
 from memory.imports.readers.types import FileSession, ReaderItem, Remembered, Skipped
-from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import (
+    FILES,
+    fixture,
+    messages_of,
+    read_items,
+    skips_of,
+    source_of,
+    zip_source,
+)
 from tests.table import each_row
 
 DATA = (FILES / "chatgpt.json").read_bytes()

@@ -7,7 +7,7 @@ import pytest
 from memory.imports.readers import read, recognize
 from memory.imports.readers.chatlog import Chatlog
 from memory.imports.readers.types import ImportRejected, Options
-from tests.memory.imports.readers.given import FILES, messages_of, read_items, skips_of, source_of
+from tests.memory.imports.readers.sources import FILES, messages_of, read_items, skips_of, source_of
 from tests.table import each_row
 
 MORNING, EVENING, NIGHT = datetime(2024, 1, 15, 9, 5), datetime(2024, 1, 15, 21, 5), datetime(2024, 1, 16, 0, 1)

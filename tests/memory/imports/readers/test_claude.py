@@ -6,7 +6,15 @@ from typing import Any
 from memory.imports.readers import recognize
 from memory.imports.readers.claude import Claude
 from memory.imports.readers.types import FileSession, ReaderItem, Remembered, Skipped
-from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import (
+    FILES,
+    fixture,
+    messages_of,
+    read_items,
+    skips_of,
+    source_of,
+    zip_source,
+)
 from tests.table import each_row
 
 CONVERSATIONS: list[dict[str, Any]] = json.loads((FILES / "claude.json").read_bytes())

@@ -10,7 +10,7 @@ from memory.imports.readers import read
 from memory.imports.readers.contents import contents_of
 from memory.imports.readers.reasons import KINDS, describe_contents
 from memory.imports.readers.types import ImportRejected
-from tests.memory.imports.readers.given import source_of, zip_source
+from tests.memory.imports.readers.sources import source_of, zip_source
 from tests.table import each_row
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.types import ImportRejected, Options
-from tests.memory.imports.readers.given import entries_of, messages_of, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import entries_of, messages_of, skips_of, source_of, zip_source
 
 ENGLISH = (
     "\tDate:\tMay 24, 2020 at 10:14:22 AM GMT+2\n\tWeather:\t15°C Sunny\n\tLocation:\tBerlin, Germany\n\n"

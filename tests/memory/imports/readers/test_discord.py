@@ -7,7 +7,15 @@ from typing import Any
 from memory.imports.readers import recognize
 from memory.imports.readers.discord import Discord
 from memory.imports.readers.types import FileSession, Skipped
-from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import (
+    FILES,
+    fixture,
+    messages_of,
+    read_items,
+    skips_of,
+    source_of,
+    zip_source,
+)
 from tests.table import each_row
 
 DATA: dict[str, Any] = json.loads((FILES / "discord.json").read_bytes())

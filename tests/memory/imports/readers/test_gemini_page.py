@@ -6,7 +6,7 @@ import pytest
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.types import ImportRejected, Options
-from tests.memory.imports.readers.given import messages_of, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import messages_of, skips_of, source_of, zip_source
 
 # The head of a real page is longer than the sample that is read of other files.
 HEAD = f"<html><head><title>My Activity History</title><style>{'.mdl-x{color:red}' * 9_000}</style></head><body>"

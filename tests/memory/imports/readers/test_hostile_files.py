@@ -7,8 +7,8 @@ import pytest
 
 from memory.imports.readers import FORMATS, format_named, recognize
 from memory.imports.readers.types import Format, ImportRejected, Limits, Options, ReaderItem
-from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_of
-from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
+from tests.memory.imports.readers.format_writers import FORMAT_WRITERS, ChatMessage, FormatWriter
+from tests.memory.imports.readers.sources import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_of
 from tests.table import each_row
 
 TALKS = [
@@ -25,7 +25,7 @@ TALKS = [
     )
 ]  # fmt: skip
 JSON_TALKS = [path for path in TALKS if path.suffix in (".json", ".af")]
-LINES = [Spoken(bool(number % 2), f"Line {number} 你好") for number in range(40)]
+LINES = [ChatMessage(bool(number % 2), f"Line {number} 你好") for number in range(40)]
 
 
 def read_or_reject(form: Format, data: bytes, day_first: bool | None = None) -> list[ReaderItem] | ImportRejected:
@@ -111,8 +111,8 @@ def test_a_value_of_another_kind_anywhere_does_no_harm(path: Path, values: int) 
             read_or_reject(form, text[: place + 2] + value + comma + text[end:])
 
 
-@each_row(("name", "render"), RENDERED)
-def test_a_file_cut_off_gives_the_lines_before_or_a_place(name: str, render: Render) -> None:
+@each_row(("name", "render"), FORMAT_WRITERS)
+def test_a_file_cut_off_gives_the_lines_before_or_a_place(name: str, render: FormatWriter) -> None:
     data = render(LINES)
     whole = [message.text for message in LINES]
     for size in range(len(data) // 2, len(data), max(1, len(data) // 40)):
@@ -124,8 +124,8 @@ def test_a_file_cut_off_gives_the_lines_before_or_a_place(name: str, render: Ren
             assert whole[: len(texts)] == texts
 
 
-@each_row(("name", "render"), RENDERED)
-def test_bytes_of_no_encoding_are_refused_with_their_place(name: str, render: Render) -> None:
+@each_row(("name", "render"), FORMAT_WRITERS)
+def test_bytes_of_no_encoding_are_refused_with_their_place(name: str, render: FormatWriter) -> None:
     data = render(LINES)
     middle = data.index(b"ine 20")
     result = read_or_reject(format_named(name), data[:middle] + b"\xff" + data[middle:])
@@ -134,8 +134,8 @@ def test_bytes_of_no_encoding_are_refused_with_their_place(name: str, render: Re
     assert f"byte {middle}" in result.where
 
 
-@each_row(("name", "render"), RENDERED)
-def test_the_place_of_broken_json_is_the_letter_where_it_breaks(name: str, render: Render) -> None:
+@each_row(("name", "render"), FORMAT_WRITERS)
+def test_the_place_of_broken_json_is_the_letter_where_it_breaks(name: str, render: FormatWriter) -> None:
     data = render(LINES)
     if not data.startswith((b"{", b"[")) or b"\n" in data:
         return
@@ -145,7 +145,7 @@ def test_the_place_of_broken_json_is_the_letter_where_it_breaks(name: str, rende
     assert (result.code, result.where) == ("not_json", "line 2, character 0")
 
 
-@each_row("name", sorted({name for name, _render in RENDERED}))
+@each_row("name", sorted({name for name, _render in FORMAT_WRITERS}))
 @each_row("data", [b"", b" \n", b"\0\0\0", b"\x89PNG\r\n\x1a\n\0\0", b"[", b"\xff\xfe"])
 def test_what_is_no_such_file_is_refused_or_gives_nothing(name: str, data: bytes) -> None:
     result = read_or_reject(format_named(name), data)
@@ -162,7 +162,7 @@ def test_what_resembles_nothing_is_refused_with_what_is_in_it(data: bytes) -> No
 
 def test_deep_nesting_costs_one_conversation() -> None:
     deep = b'{"mapping":' + b"[" * 5_000 + b"]" * 5_000 + b"}"
-    good = RENDERED[0][1]([Spoken(True, "Still here.")])[1:-1]
+    good = FORMAT_WRITERS[0][1]([ChatMessage(True, "Still here.")])[1:-1]
     result = read_or_reject(format_named("chatgpt"), b"[" + deep + b"," + good + b"]")
     assert not isinstance(result, ImportRejected)
     assert [message.text for message in messages_of(result)] == ["Still here."]
@@ -170,8 +170,8 @@ def test_deep_nesting_costs_one_conversation() -> None:
 
 
 def test_a_conversation_too_large_to_hold_costs_only_itself() -> None:
-    large = RENDERED[0][1]([Spoken(True, "x" * 1_000)] * 2_000)[1:-1]
-    good = RENDERED[0][1]([Spoken(True, "Still here.")])[1:-1]
+    large = FORMAT_WRITERS[0][1]([ChatMessage(True, "x" * 1_000)] * 2_000)[1:-1]
+    good = FORMAT_WRITERS[0][1]([ChatMessage(True, "Still here.")])[1:-1]
     result = read_or_reject(format_named("chatgpt"), b"[" + large + b"," + good + b"]")
     assert not isinstance(result, ImportRejected)
     assert [message.text for message in messages_of(result)] == ["Still here."]

@@ -7,8 +7,8 @@ import pytest
 from memory.imports.readers import cards, day_one, journal, mapper, pam, read, recognize, table
 from memory.imports.readers.mapper import guess
 from memory.imports.readers.types import Format, ImportRejected, Limits, Options
-from tests.memory.imports.readers.damaged import mutate
-from tests.memory.imports.readers.given import FILES, fixture, read_items, source_of
+from tests.memory.imports.readers.mutations import mutate
+from tests.memory.imports.readers.sources import FILES, fixture, read_items, source_of
 from tests.table import each_row
 
 FORMATS: list[Format] = [

@@ -10,7 +10,7 @@ from memory.imports.readers.imessage import IMessage
 from memory.imports.readers.imessage_words import words_in
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.types import ImportRejected, Options, is_between_people
-from tests.memory.imports.readers.given import (
+from tests.memory.imports.readers.sources import (
     entries_of,
     fixture,
     messages_of,

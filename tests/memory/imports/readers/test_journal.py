@@ -15,7 +15,7 @@ from memory.imports.readers.journal import Journal
 from memory.imports.readers.journey import Journey
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import Entry, ImportRejected, Limits, Options
-from tests.memory.imports.readers.given import entries_of, fixture, read_items, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import entries_of, fixture, read_items, skips_of, source_of, zip_source
 from tests.table import each_row
 
 

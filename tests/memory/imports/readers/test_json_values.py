@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from memory.imports.readers.json_values import Unread, loads, values
 from memory.imports.readers.types import ImportRejected, Limits
-from tests.memory.imports.readers.given import source_of
+from tests.memory.imports.readers.sources import source_of
 from tests.table import each_row
 
 TREES: some.SearchStrategy[Any] = some.recursive(

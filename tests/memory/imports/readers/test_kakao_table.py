@@ -2,7 +2,7 @@
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.types import is_between_people
-from tests.memory.imports.readers.given import messages_of, skips_of, source_of
+from tests.memory.imports.readers.sources import messages_of, skips_of, source_of
 
 TABLE = """\ufeffDate,User,Message
 2024-02-10 00:00:05,"은우","새해 복 많이 받으세요 🙇"

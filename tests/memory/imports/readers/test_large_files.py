@@ -12,11 +12,11 @@ import pytest
 
 from memory.imports.readers import Source, read
 from memory.imports.readers.types import FileSession, Limits
-from tests.memory.imports.readers import rendered
-from tests.memory.imports.readers.rendered import Spoken
+from tests.memory.imports.readers import format_writers
+from tests.memory.imports.readers.format_writers import ChatMessage, FormatWriter
 
 MB = 1024**2
-LINES = [Spoken(bool(number % 2), f"Line {number} of a long talk, 你好 and so on. " * 40) for number in range(100)]
+LINES = [ChatMessage(bool(number % 2), f"Line {number} of a long talk, 你好 and so on. " * 40) for number in range(100)]
 # Reads the file in a process of its own and prints the number of messages and the memory taken beyond the start.
 READING = """
 import resource, sys
@@ -35,21 +35,21 @@ print(message_count, (peak() - before) // 1024)
 """
 
 
-def arrays_of(render: rendered.Render) -> Iterator[bytes]:
+def arrays_of(render: FormatWriter) -> Iterator[bytes]:
     """The same conversation again and again, as elements of an array."""
     yield render(LINES)[:-1]
     element = b"," + render(LINES)[1:-1]
     yield from itertools.repeat(element)
 
 
-def text_of(render: rendered.Render) -> Iterator[bytes]:
+def text_of(render: FormatWriter) -> Iterator[bytes]:
     whole = render(LINES).removesuffix(b"\n") + b"\n"
     yield whole
     # A header is written only once.
     yield from itertools.repeat(whole.partition(b"\n")[2] if whole.startswith(b'{"user_name"') else whole)
 
 
-def messages_of(render: rendered.Render) -> Iterator[bytes]:
+def messages_of(render: FormatWriter) -> Iterator[bytes]:
     """One endless conversation; fields after the array of messages are omitted."""
     whole = render(LINES)
     begin, end = whole.index(b'"messages": [') + len(b'"messages": ['), whole.rindex(b"]")
@@ -69,26 +69,28 @@ def write(path: Path, parts: Iterator[bytes], end: bytes, size: int) -> int:
 
 
 KINDS = [
-    (arrays_of, rendered.chatgpt, b"]"),
-    (messages_of, rendered.telegram, b"]}"),
-    (text_of, rendered.whatsapp_dashed, b""),
+    (arrays_of, format_writers.chatgpt, b"]"),
+    (messages_of, format_writers.telegram, b"]}"),
+    (text_of, format_writers.whatsapp_dashed, b""),
 ]
 MORE_KINDS = [
-    (arrays_of, rendered.claude, b"]"),
-    (text_of, rendered.claude_lines, b""),
-    (messages_of, rendered.discord, b"]}"),
-    (text_of, rendered.sillytavern, b""),
-    (text_of, rendered.transcript, b""),
+    (arrays_of, format_writers.claude, b"]"),
+    (text_of, format_writers.claude_lines, b""),
+    (messages_of, format_writers.discord, b"]}"),
+    (text_of, format_writers.sillytavern, b""),
+    (text_of, format_writers.transcript, b""),
 ]
-Parts = Callable[[rendered.Render], Iterator[bytes]]
+Parts = Callable[[FormatWriter], Iterator[bytes]]
 
 
-def of_kinds(kinds: list[tuple[Parts, rendered.Render, bytes]]) -> pytest.MarkDecorator:
+def of_kinds(kinds: list[tuple[Parts, FormatWriter, bytes]]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("parts", "render", "end"), kinds, ids=[render.__name__ for _p, render, _e in kinds])
 
 
 @of_kinds(KINDS)
-def test_memory_stays_while_the_file_grows(parts: Parts, render: rendered.Render, end: bytes, tmp_path: Path) -> None:
+def test_memory_stays_while_the_file_grows(
+    parts: Parts, render: FormatWriter, end: bytes, tmp_path: Path
+) -> None:
     def lines_of(size: int) -> tuple[int, int]:
         """The number of messages written, and the number read back."""
         path = tmp_path / "large"
@@ -112,7 +114,7 @@ def test_memory_stays_while_the_file_grows(parts: Parts, render: rendered.Render
 @pytest.mark.campaign
 @of_kinds(KINDS + MORE_KINDS)
 def test_sixty_megabytes_take_no_more_than_one_conversation(
-    parts: Parts, render: rendered.Render, end: bytes, tmp_path: Path
+    parts: Parts, render: FormatWriter, end: bytes, tmp_path: Path
 ) -> None:
     path = tmp_path / "large"
     count = write(path, parts(render), end, 60 * MB)

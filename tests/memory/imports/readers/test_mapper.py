@@ -15,7 +15,7 @@ from memory.imports.readers import read, recognize
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.mapper import MappedFile, guess
 from memory.imports.readers.types import FileSession, ImportRejected, Options, ReaderItem
-from tests.memory.imports.readers.given import entries_of, fixture, messages_of, read_items, skips_of, source_of
+from tests.memory.imports.readers.sources import entries_of, fixture, messages_of, read_items, skips_of, source_of
 from tests.table import each_row
 
 

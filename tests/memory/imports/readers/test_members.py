@@ -8,7 +8,7 @@ import pytest
 
 from memory.imports.readers import mapper, read, recognize
 from memory.imports.readers.types import FileSession, ImportRejected, Options, Remembered
-from tests.memory.imports.readers.given import messages_of, skips_of, source_of, zip_of, zip_source
+from tests.memory.imports.readers.sources import messages_of, skips_of, source_of, zip_of, zip_source
 
 MEM0 = json.dumps({"results": [{"id": "1", "memory": "Has a cat", "user_id": "ana", "created_at": "2024-01-02"}]})
 ZEP = json.dumps({"edges": [{"uuid": "2", "fact": "Ana lives in Porto", "created_at": "2024-01-02T00:00:00Z"}]})

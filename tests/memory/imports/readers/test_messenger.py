@@ -11,7 +11,7 @@ from memory.imports.readers.messenger import Messenger
 from memory.imports.readers.messenger_words import is_notice
 from memory.imports.readers.mojibake import is_garbled, repair
 from memory.imports.readers.types import FileSession, ImportRejected, is_between_people
-from tests.memory.imports.readers.given import messages_of, read_items, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import messages_of, read_items, skips_of, source_of, zip_source
 from tests.table import each_row
 
 BEGIN = 1_600_000_000_000

@@ -5,7 +5,7 @@ from typing import Any
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.types import FileSession, ReaderItem
-from tests.memory.imports.readers.given import FILES, fixture, messages_of, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import FILES, fixture, messages_of, skips_of, source_of, zip_source
 from tests.table import each_row
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.types import ImportRejected, ReaderItem, Remembered
-from tests.memory.imports.readers.given import messages_of, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import messages_of, skips_of, source_of, zip_source
 from tests.table import each_row
 
 

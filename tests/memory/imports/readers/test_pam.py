@@ -19,8 +19,16 @@ from memory.imports.readers.pam_hashes import Checksum, content_hash, fits
 from memory.imports.readers.pam_writing import PamExport, write
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import FileMessage, FileSession, ImportRejected, ReaderItem, Remembered, Role, Skipped
-from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
 from tests.memory.imports.readers.schema import faults
+from tests.memory.imports.readers.sources import (
+    FILES,
+    fixture,
+    messages_of,
+    read_items,
+    skips_of,
+    source_of,
+    zip_source,
+)
 from tests.table import each_row
 
 SCHEMAS = FILES.parent / "schemas"

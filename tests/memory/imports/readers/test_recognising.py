@@ -7,7 +7,7 @@ import pytest
 from memory.imports.readers import FORMATS, format_named, read, speakers
 from memory.imports.readers.reasons import REJECTIONS, SKIPS
 from memory.imports.readers.types import FileMessage, FileSession, ImportRejected, Role, Skipped
-from tests.memory.imports.readers.given import fixture, messages_of, source_of
+from tests.memory.imports.readers.sources import fixture, messages_of, source_of
 from tests.table import each_row
 
 

@@ -4,7 +4,7 @@ from datetime import date
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.types import Options, Remembered
-from tests.memory.imports.readers.given import entries_of, messages_of, skips_of, source_of
+from tests.memory.imports.readers.sources import entries_of, messages_of, skips_of, source_of
 
 DIARY = """Replika diary
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from memory.imports.readers import recognize
 from memory.imports.readers.types import FileSession, Skipped
-from tests.memory.imports.readers.given import fixture, messages_of, read_items, source_of
+from tests.memory.imports.readers.sources import fixture, messages_of, read_items, source_of
 from tests.table import each_row
 
 

@@ -9,7 +9,7 @@ import pytest
 from memory.imports.readers import recognize
 from memory.imports.readers.sillytavern import SillyTavern, send_date
 from memory.imports.readers.types import FileSession, ImportRejected, Skipped
-from tests.memory.imports.readers.given import fixture, messages_of, read_items, source_of, zip_source
+from tests.memory.imports.readers.sources import fixture, messages_of, read_items, source_of, zip_source
 from tests.table import each_row
 
 MESSAGE = {"name": "Mira", "is_user": False, "send_date": "June 19, 2023 2:20pm", "mes": "Hello"}

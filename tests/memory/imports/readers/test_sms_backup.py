@@ -4,7 +4,7 @@ import pytest
 
 from memory.imports.readers import read, recognize, sms_backup
 from memory.imports.readers.types import FileSession, ImportRejected, is_between_people
-from tests.memory.imports.readers.given import messages_of, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import messages_of, skips_of, source_of, zip_source
 
 HEAD = """<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>
 <!--File Created By SMS Backup &amp; Restore-->

@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import ImportRejected, Limits
-from tests.memory.imports.readers.given import source_of, zip_of, zip_source
+from tests.memory.imports.readers.sources import source_of, zip_of, zip_source
 from tests.table import each_row
 
 CHINESE = "今天我去了湖边，天气很好。\n小黑说：你一个人去的吗？\n"

@@ -13,7 +13,7 @@ from memory.imports.readers import recognize
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.table import Table, guess
 from memory.imports.readers.types import FileMessage, FileSession, ImportRejected, Limits, Options
-from tests.memory.imports.readers.given import entries_of, fixture, messages_of, read_items, skips_of, source_of
+from tests.memory.imports.readers.sources import entries_of, fixture, messages_of, read_items, skips_of, source_of
 from tests.table import each_row
 
 

@@ -9,7 +9,15 @@ import pytest
 from memory.imports.readers import read, recognize, speakers
 from memory.imports.readers.telegram import Telegram
 from memory.imports.readers.types import FileSession, ImportRejected, Skipped
-from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import (
+    FILES,
+    fixture,
+    messages_of,
+    read_items,
+    skips_of,
+    source_of,
+    zip_source,
+)
 
 
 def test_one_chat_is_read() -> None:

@@ -7,7 +7,7 @@ import pytest
 from memory.imports.readers import read, recognize
 from memory.imports.readers.transcript import Transcript
 from memory.imports.readers.types import ImportRejected, Options, Skipped, is_between_people
-from tests.memory.imports.readers.given import entries_of, fixture, messages_of, read_items, source_of
+from tests.memory.imports.readers.sources import entries_of, fixture, messages_of, read_items, source_of
 from tests.table import each_row
 
 

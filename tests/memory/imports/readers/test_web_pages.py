@@ -4,7 +4,7 @@ import pytest
 
 from memory.imports.readers import recognize
 from memory.imports.readers.types import ImportRejected
-from tests.memory.imports.readers.given import source_of, zip_source
+from tests.memory.imports.readers.sources import source_of, zip_source
 from tests.table import each_row
 
 TELEGRAM = "<!DOCTYPE html>\n<html>\n <head><title>Exported Data</title></head><body>Ana: hi\nMira: hello\nAna: so\n"

@@ -5,7 +5,7 @@ from typing import Any
 
 from memory.imports.readers import format_named, read, recognize
 from memory.imports.readers.types import FileSession, is_between_people
-from tests.memory.imports.readers.given import messages_of, read_items, skips_of, source_of
+from tests.memory.imports.readers.sources import messages_of, read_items, skips_of, source_of
 from tests.table import each_row
 
 

@@ -7,7 +7,15 @@ import pytest
 from memory.imports.readers import recognize
 from memory.imports.readers.types import FileSession, ImportRejected, Options, Skipped
 from memory.imports.readers.whatsapp import WhatsApp
-from tests.memory.imports.readers.given import FILES, fixture, messages_of, read_items, skips_of, source_of, zip_source
+from tests.memory.imports.readers.sources import (
+    FILES,
+    fixture,
+    messages_of,
+    read_items,
+    skips_of,
+    source_of,
+    zip_source,
+)
 from tests.table import each_row
 
 NARROW = "\u202f"

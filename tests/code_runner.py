@@ -1,7 +1,7 @@
 """Python within an installation: pieces of code come in on standard input, a line of JSON each, and what they print
 goes out. One process for all of a test: to start one costs two seconds of a core.
 
-python -m tests.inside        # in the environment of the installation
+python -m tests.code_runner   # in the environment of the installation
 """
 
 import contextlib

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 BEGIN = datetime(2023, 12, 30, 8, 0, 0)
 
 
-class Spoken(NamedTuple):
+class ChatMessage(NamedTuple):
     by_user: bool
     text: str
 
@@ -25,7 +25,7 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
 
 
-def chatgpt(messages: Sequence[Spoken]) -> bytes:
+def chatgpt(messages: Sequence[ChatMessage]) -> bytes:
     nodes: dict[str, Any] = {"root": {"id": "root", "parent": None, "children": ["0"], "message": None}}
     for number, message in enumerate(messages):
         parent = str(number - 1) if number else "root"
@@ -39,15 +39,15 @@ def chatgpt(messages: Sequence[Spoken]) -> bytes:
     return _json([{"id": "c", "title": "A talk", "mapping": nodes, "current_node": current}])
 
 
-def claude(messages: Sequence[Spoken]) -> bytes:
+def claude(messages: Sequence[ChatMessage]) -> bytes:
     return _json([_claude_conversation(messages)])
 
 
-def claude_lines(messages: Sequence[Spoken]) -> bytes:
+def claude_lines(messages: Sequence[ChatMessage]) -> bytes:
     return _json(_claude_conversation(messages)) + b"\n"
 
 
-def _claude_conversation(messages: Sequence[Spoken]) -> dict[str, Any]:
+def _claude_conversation(messages: Sequence[ChatMessage]) -> dict[str, Any]:
     rows = [
         {
             "uuid": f"m{number}", "sender": "human" if message.by_user else "assistant", "text": message.text,
@@ -58,24 +58,24 @@ def _claude_conversation(messages: Sequence[Spoken]) -> dict[str, Any]:
     return {"uuid": "k", "name": "A talk", "chat_messages": rows}
 
 
-def _name(message: Spoken) -> str:
+def _name(message: ChatMessage) -> str:
     return "Ana" if message.by_user else "Mira"
 
 
-def whatsapp_dashed(messages: Sequence[Spoken]) -> bytes:
+def whatsapp_dashed(messages: Sequence[ChatMessage]) -> bytes:
     return "".join(
         f"{at(n):%d/%m/%Y, %H:%M} - {_name(message)}: {message.text}\n" for n, message in enumerate(messages)
     ).encode()
 
 
-def whatsapp_bracketed(messages: Sequence[Spoken]) -> bytes:
+def whatsapp_bracketed(messages: Sequence[ChatMessage]) -> bytes:
     stamped_lines = (
         f"[{at(n):%m/%d/%y, %I:%M:%S\u202f%p}] {_name(message)}: {message.text}\n" for n, message in enumerate(messages)
     )
     return "".join(stamped_lines).encode()
 
 
-def telegram(messages: Sequence[Spoken]) -> bytes:
+def telegram(messages: Sequence[ChatMessage]) -> bytes:
     rows = [
         {
             "id": number, "type": "message", "date": at(number).isoformat(), "from": _name(message),
@@ -87,7 +87,7 @@ def telegram(messages: Sequence[Spoken]) -> bytes:
     return _json({"name": "Mira", "type": "personal_chat", "id": 2, "messages": rows})
 
 
-def discord(messages: Sequence[Spoken]) -> bytes:
+def discord(messages: Sequence[ChatMessage]) -> bytes:
     rows = [
         {
             "id": str(number), "type": "Default", "timestamp": aware(number).isoformat(), "content": message.text,
@@ -100,7 +100,7 @@ def discord(messages: Sequence[Spoken]) -> bytes:
     return _json({"guild": {"id": "0", "name": "Direct Messages"}, "channel": channel, "messages": rows})
 
 
-def sillytavern(messages: Sequence[Spoken]) -> bytes:
+def sillytavern(messages: Sequence[ChatMessage]) -> bytes:
     rows: list[dict[str, Any]] = [{"user_name": "Ana", "character_name": "Mira", "create_date": "2023-12-30@08h00m00s"}]
     rows += [
         {
@@ -114,7 +114,7 @@ def sillytavern(messages: Sequence[Spoken]) -> bytes:
     return b"".join(_json(row) + b"\n" for row in rows)
 
 
-def ooba(messages: Sequence[Spoken]) -> bytes:
+def ooba(messages: Sequence[ChatMessage]) -> bytes:
     return _json(
         {
             "data": [],
@@ -123,7 +123,7 @@ def ooba(messages: Sequence[Spoken]) -> bytes:
     )
 
 
-def agnai(messages: Sequence[Spoken]) -> bytes:
+def agnai(messages: Sequence[ChatMessage]) -> bytes:
     rows = [
         {
             "_id": str(number),
@@ -136,20 +136,20 @@ def agnai(messages: Sequence[Spoken]) -> bytes:
     return _json({"name": "Evening", "messages": rows})
 
 
-def cai_tools(messages: Sequence[Spoken]) -> bytes:
+def cai_tools(messages: Sequence[ChatMessage]) -> bytes:
     rows = [
         {"src": {"is_human": message.by_user, "name": _name(message)}, "text": message.text} for message in messages
     ]
     return _json({"histories": {"histories": [{"external_id": "h", "msgs": rows}]}})
 
 
-def kobold_lite(messages: Sequence[Spoken]) -> bytes:
+def kobold_lite(messages: Sequence[ChatMessage]) -> bytes:
     marks = {True: "{{[INPUT]}}", False: "{{[OUTPUT]}}"}
     actions = [f"\n{marks[message.by_user]}\n{message.text}" for message in messages]
     return _json({"prompt": "", "actions": actions, "savedsettings": {"chatname": "Ana", "chatopponent": "Mira"}})
 
 
-def risu(messages: Sequence[Spoken]) -> bytes:
+def risu(messages: Sequence[ChatMessage]) -> bytes:
     rows = [
         {
             "role": "user" if message.by_user else "char",
@@ -162,7 +162,7 @@ def risu(messages: Sequence[Spoken]) -> bytes:
     return _json({"type": "risuChat", "ver": 1, "data": {"name": "Evening", "message": rows}})
 
 
-def qq(messages: Sequence[Spoken]) -> bytes:
+def qq(messages: Sequence[ChatMessage]) -> bytes:
     numbers = {True: 10001, False: 10002}
     return "".join(
         f"{at(n):%Y-%m-%d %H:%M:%S} {_name(message)}({numbers[message.by_user]})\n{message.text}\n\n"
@@ -170,7 +170,7 @@ def qq(messages: Sequence[Spoken]) -> bytes:
     ).encode()
 
 
-def line_of_japan(messages: Sequence[Spoken]) -> bytes:
+def line_of_japan(messages: Sequence[ChatMessage]) -> bytes:
     """LINE: a heading for each day, then its messages."""
     parts = []
     days = ["", *(f"{at(n):%Y/%m/%d}" for n in range(len(messages)))]
@@ -181,13 +181,13 @@ def line_of_japan(messages: Sequence[Spoken]) -> bytes:
     return "".join(parts).encode()
 
 
-def transcript(messages: Sequence[Spoken]) -> bytes:
+def transcript(messages: Sequence[ChatMessage]) -> bytes:
     return "\n\n".join(f"{_name(message)}: {message.text}" for message in messages).encode()
 
 
-Render = Callable[[Sequence[Spoken]], bytes]
+FormatWriter = Callable[[Sequence[ChatMessage]], bytes]
 # Each with the name of the format that reads it.
-RENDERED: list[tuple[str, Render]] = [
+FORMAT_WRITERS: list[tuple[str, FormatWriter]] = [
     ("chatgpt", chatgpt), ("claude", claude), ("claude", claude_lines), ("whatsapp", whatsapp_dashed),
     ("whatsapp", whatsapp_bracketed), ("telegram", telegram), ("discord", discord), ("sillytavern", sillytavern),
     ("ooba", ooba), ("agnai", agnai), ("cai_tools", cai_tools), ("kobold_lite", kobold_lite), ("risu", risu),

@@ -24,8 +24,8 @@ from persona.companion.pictures import only_pixels, save_picture
 from persona.models import Persona
 from tests.memory.archive.archives import SMALL, import_lines, message, session
 from tests.memory.imports import importing_files
-from tests.memory.imports.readers.given import FILES, messages_of, read_items, source_of
 from tests.memory.imports.readers.schema import faults
+from tests.memory.imports.readers.sources import FILES, messages_of, read_items, source_of
 from tests.persona.images import jpeg, png
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,8 @@ from memory.imports.readers import content_ids, format_named, recognize
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.mapper import guess
 from memory.imports.readers.types import Card, FileSession, ImportRejected, Options, ReaderItem
-from tests.memory.imports.readers.given import FILES, entries_of, messages_of, read_items, source_of, zip_source
-from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
+from tests.memory.imports.readers.format_writers import FORMAT_WRITERS, ChatMessage, FormatWriter
+from tests.memory.imports.readers.sources import FILES, entries_of, messages_of, read_items, source_of, zip_source
 from tests.table import each_row
 
 TIMES = [f"2024-01-0{day} 10:0{minute}:00" for day in (5, 6, 7) for minute in (0, 0, 3)]
@@ -212,9 +212,9 @@ def test_a_file_says_the_same_in_every_language_of_the_reader(path: Path) -> Non
         assert read_in("en", name, data, file) == read_in("zh-hans", name, data, file)
 
 
-@each_row(("name", "render"), RENDERED)
-def test_a_talk_has_the_same_ids_in_every_language_of_the_reader(name: str, render: Render) -> None:
-    data = render([Spoken(bool(n % 2), "Hello") for n in range(4)])
+@each_row(("name", "render"), FORMAT_WRITERS)
+def test_a_talk_has_the_same_ids_in_every_language_of_the_reader(name: str, render: FormatWriter) -> None:
+    data = render([ChatMessage(bool(n % 2), "Hello") for n in range(4)])
     english = read_in("en", name, data, "")
     assert english == read_in("zh-hans", name, data, "")
     assert len({*ids(english)}) == 4

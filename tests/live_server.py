@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from echovessel.asgi import application
 
 
-class Serving:
+class LiveServer:
     """One server; `calls` holds the requests that are being answered, each with its connection."""
 
     def __init__(self) -> None:
