@@ -50,6 +50,11 @@ def pytest_xdist_auto_num_workers() -> int:
     return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def pytest_xdist_setupnodes() -> None:
+    """The template of the database is made while the workers start and collect."""
+    template_database.begin()
+
+
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: the garbage collector need not look through it again and again (a tenth of the
     time of all tests)."""

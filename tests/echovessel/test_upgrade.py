@@ -1,6 +1,7 @@
 """A data folder of the version before opens after `migrate` with everything in it; an unfinished one is refused."""
 
 import io
+import re
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -10,13 +11,16 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, Permission, User
+from django.contrib.contenttypes.models import ContentType
+from django.core import serializers
 from django.core.management import CommandError, call_command
 from django.core.management.base import SystemCheckError
 from django.db import connection, connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
+from django_q.models import Schedule
 
 from chat.models import CrisisFlag, Message, Session, Turn
 from echovessel.api.tokens.models import ApiToken
@@ -27,7 +31,8 @@ from memory.recall import recall
 from memory.store import checks, tombstones
 from persona.models import CoreDraft, Persona
 from proactive.models import ReachingOut
-from tests.echovessel.backup.installations import at
+from tests import template_database
+from tests.echovessel.backup.installations import DATABASE, at, furnished
 
 KEPT = Path(__file__).parent.parent / "kept" / "version-0.1.0.tar.xz"
 ROWS = {
@@ -45,6 +50,8 @@ ROWS = {
     "memory.Tombstone": 11, "memory.NodeVersion": 3, "proactive.Outreach": 2, "proactive.Consideration": 2,
     "proactive.PushSubscription": 1, "proactive.ReachingOut": 2,
 }  # fmt: skip
+# Between the definitions of two columns, or a column and a constraint.
+DEFINITION = re.compile(r', (?="\w+" \w|CONSTRAINT )')
 FORGOTTEN = "My bicycle was stolen in Porto."
 
 
@@ -109,6 +116,25 @@ def test_an_installation_of_the_version_before_opens_with_everything_in_it() -> 
     assert ConceptNode.objects.filter(kind="expectation", outcome="fulfilled").exists()
 
 
+@pytest.mark.parametrize("is_new", [False, pytest.param(True, marks=pytest.mark.campaign)])
+def test_migrations_and_models_make_the_same_database(
+    is_new: bool, tmp_path: Path, opened: Path, django_db_blocker: Any
+) -> None:
+    """After a database of the version before is migrated, or a new one. All tests have tables made from the models."""
+    template_database.copy_to(tmp_path / "template")
+    models, new = (furnished(tmp_path / name, tmp_path / "template") for name in ("models", "new"))
+    with django_db_blocker.unblock():
+        with at(models):
+            schema, rows = _schema(), _rows_of_migrate()
+            assert not _pending()
+        with at(new if is_new else opened):
+            if is_new:
+                (new / DATABASE).unlink()
+                call_command("migrate", verbosity=0)
+                assert _rows_of_migrate() == rows
+            assert _schema() == schema
+
+
 @pytest.mark.usefixtures("migrated")
 def test_recall_and_forgetting_go_on_where_the_version_before_left_them() -> None:
     mira = Persona.objects.get(name="Mira")
@@ -165,3 +191,24 @@ def _forget_the_last_migration_of(app: str) -> None:
     assert last is not None
     recorder.record_unapplied(app, last.name)
     connections.close_all()
+
+
+def _schema() -> dict[tuple[str, str], list[str]]:
+    """The definitions of columns and constraints of every table, index and trigger, in order of the alphabet: to a
+    table that exists migrations append columns."""
+    with connection.cursor() as cursor:
+        rows = cursor.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    definitions = {}
+    for kind, name, sql in rows:
+        head, _, body = " ".join(sql.split()).partition("(")
+        body, _, tail = body.rpartition(")")
+        definitions[kind, name] = [head, *sorted(DEFINITION.split(body.strip())), tail]
+    return definitions
+
+
+def _rows_of_migrate() -> list[str]:
+    """What a database holds before anybody has come."""
+    rows = [*ContentType.objects.all(), *Permission.objects.all(), *Group.objects.all()]
+    keys = {"use_natural_foreign_keys": True, "use_natural_primary_keys": True}
+    schedules = Schedule.objects.order_by("func").values_list("func", "schedule_type")
+    return [*sorted(serializers.serialize("jsonl", rows, **keys).splitlines()), *map(str, schedules)]
