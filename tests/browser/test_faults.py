@@ -80,7 +80,7 @@ def test_stop_keeps_what_was_said_and_marks_it(page: Page, wired: Installation, 
     expect(reply.get_by_test_id("bubble")).to_contain_text("Once upon")
 
 
-def test_two_tabs_show_the_same_talk(context: BrowserContext, house: Installation) -> None:
+def test_two_tabs_show_the_same_session(context: BrowserContext, house: Installation) -> None:
     left = context.new_page()
     begin(left, house, "en")
     right = context.new_page()

@@ -44,7 +44,7 @@ def done(page: Page) -> None:
     expect(page.locator("[data-testid=import][data-status=done]")).to_be_visible(timeout=LATER)
 
 
-def test_one_begins_with_a_chat_from_elsewhere_and_it_is_remembered_in_the_talk(
+def test_a_whatsapp_chat_is_imported_before_the_first_companion_and_recalled_in_the_session(
     page: Page, house: Installation
 ) -> None:
     complaints = quiet(page)
@@ -101,7 +101,7 @@ def test_one_begins_with_a_chat_from_elsewhere_and_it_is_remembered_in_the_talk(
     assert complaints == []
 
 
-def test_what_a_file_leaves_open_is_asked_and_a_wrong_answer_is_turned_back(page: Page, house: Installation) -> None:
+def test_the_import_page_asks_open_questions_and_rejects_a_wrong_answer(page: Page, house: Installation) -> None:
     complaints = quiet(page)
     begin_before_the_first_companion(page, house)
     house.call("create_persona", "--owner", "ana", "Mira")  # knows only the name of the account

@@ -53,7 +53,7 @@ def remembers(page: Page, language: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
-def test_a_first_talk_is_remembered_in_the_next(page: Page, house: Installation, language: str) -> None:
+def test_a_first_session_is_remembered_in_the_next(page: Page, house: Installation, language: str) -> None:
     complaints = quiet(page)
     onboard(page, house, language)
     remembers(page, language)

@@ -104,7 +104,7 @@ def test_the_badge_counts_new_memories_and_nothing_else(context: BrowserContext,
     expect(badge).to_have_text(str(memories))
 
 
-def test_what_was_asked_to_be_forgotten_is_gone_html_is_inert_and_an_account_goes_wholly(
+def test_forgotten_text_is_deleted_html_is_inert_and_an_account_is_deleted_completely(
     page: Page, house: Installation
 ) -> None:
     complaints = quiet(page)

@@ -23,7 +23,7 @@ def another(context: BrowserContext, page: Page) -> Page:
     return tab
 
 
-def test_a_line_is_remembered_at_a_press_and_both_tabs_know(context: BrowserContext, house: Installation) -> None:
+def test_a_message_is_remembered_at_a_press_and_both_tabs_know(context: BrowserContext, house: Installation) -> None:
     page = context.new_page()
     complaints = quiet(page)
     begin(page, house, "en")
@@ -60,7 +60,7 @@ def test_what_is_asked_for_in_words_is_acknowledged_in_words(page: Page, house: 
     expect(kept.first).to_contain_text("I play the cello.", timeout=10 * SECONDS)
 
 
-def test_what_cannot_be_remembered_is_said_in_words(page: Page, house: Installation) -> None:
+def test_a_refused_remember_request_shows_a_notice_and_can_be_repeated(page: Page, house: Installation) -> None:
     begin(page, house, "en")
     say(page, "My sister Rosa lives in Lisbon.")
     button = page.get_by_test_id("message-user").get_by_test_id("remember")
@@ -76,7 +76,7 @@ def test_what_cannot_be_remembered_is_said_in_words(page: Page, house: Installat
     expect(button).to_have_attribute("aria-pressed", "true", timeout=20 * SECONDS)
 
 
-def test_a_talk_off_the_record_is_marked_kept_through_a_reload_and_gone_at_its_end(
+def test_a_session_off_the_record_is_marked_kept_through_a_reload_and_gone_at_its_end(
     context: BrowserContext, house: Installation
 ) -> None:
     page = context.new_page()
@@ -107,7 +107,7 @@ def test_a_talk_off_the_record_is_marked_kept_through_a_reload_and_gone_at_its_e
     expect(page.get_by_test_id("log")).not_to_contain_text("lighthouse")
 
 
-def test_a_line_written_while_the_talk_off_the_record_ended_stays_off_it(page: Page, house: Installation) -> None:
+def test_a_message_written_while_the_session_off_the_record_ended_stays_off_it(page: Page, house: Installation) -> None:
     begin(page, house, "en")
     page.get_by_test_id("off-record").click()
     expect(page.get_by_test_id("off-record-banner")).to_be_visible(timeout=10 * SECONDS)

@@ -105,7 +105,7 @@ def test_the_year_begins_with_today_on_a_phone_and_the_page_itself_does_not_scro
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_who_saves_a_picture_stays_beside_it(
+def test_saving_a_picture_returns_to_its_section(
     page: Page, lived_in: Installation, keys: dict[str, str], tmp_path: Path
 ) -> None:
     sign_in(page, lived_in)

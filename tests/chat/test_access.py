@@ -87,7 +87,7 @@ async def test_an_idle_socket_is_closed_and_that_of_somebody_else_is_not(
         await other.until("chat.message.done")
 
 
-async def test_a_socket_that_was_told_nothing_takes_nothing(
+async def test_a_socket_rechecks_access_before_it_accepts_a_frame(
     mira: Persona, scripted: Script, settings: Any, monkeypatch: Any
 ) -> None:
     """Where the event is late, or was never published: an update of the table itself publishes none."""

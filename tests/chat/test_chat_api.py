@@ -51,7 +51,7 @@ def answered(persona: Persona, text: str, reply: str, channel: str = "web") -> M
 
 # --- saying something -----------------------------------------------------------------------------------------------
 @pytest.mark.django_db(transaction=True)
-async def test_a_line_is_stored_in_its_channel_and_answered_by_the_turn(mira: Persona, scripted: Script) -> None:
+async def test_a_message_is_stored_in_its_channel_and_answered_by_the_turn(mira: Persona, scripted: Script) -> None:
     scripted.says("Hello, Ana.")
     client = await signed_in(mira)
     here = f"/api/personas/{mira.uuid}"
@@ -145,7 +145,7 @@ def test_the_same_client_id_stores_nothing_twice(owner: Client, mira: Persona) -
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("wrong", [{"content": ""}, {"content": "x" * 20_001}, {"client_id": "x"}, {"role": "persona"}])
-def test_a_line_that_cannot_be_taken_is_not(owner: Client, mira: Persona, wrong: dict[str, Any]) -> None:
+def test_an_invalid_message_is_refused_and_not_stored(owner: Client, mira: Persona, wrong: dict[str, Any]) -> None:
     assert owner.post(f"/api/personas/{mira.uuid}/messages", line(**wrong), JSON).status_code == 422
     assert not Message.objects.exists()
 
@@ -160,7 +160,9 @@ def test_a_cry_is_answered_with_help_beside_it(owner: Client, mira: Persona) -> 
 
 
 @pytest.mark.django_db
-def test_who_talks_faster_than_one_can_is_told_so(owner: Client, mira: Persona, settings: Any) -> None:
+def test_messages_beyond_the_rate_limit_are_refused_with_retry_after(
+    owner: Client, mira: Persona, settings: Any
+) -> None:
     settings.KNOBS = {"chat.lines_per_minute": 1}
     address = f"/api/personas/{mira.uuid}/messages"
     assert owner.post(address, line(), JSON).status_code == 202
@@ -171,7 +173,7 @@ def test_who_talks_faster_than_one_can_is_told_so(owner: Client, mira: Persona, 
 
 
 @pytest.mark.django_db
-def test_a_line_off_the_record_stays_off_it(owner: Client, mira: Persona) -> None:
+def test_a_message_off_the_record_stays_off_it(owner: Client, mira: Persona) -> None:
     here = f"/api/personas/{mira.uuid}"
     talk = owner.post(f"{here}/off-the-record").json()
     assert (talk["off_the_record"], talk["channel"], talk["status"]) == (True, "api", "open")
@@ -182,7 +184,7 @@ def test_a_line_off_the_record_stays_off_it(owner: Client, mira: Persona) -> Non
 
 # --- reading --------------------------------------------------------------------------------------------------------
 @pytest.mark.django_db
-def test_lines_and_talks_of_all_channels_are_read_newest_first(owner: Client, mira: Persona) -> None:
+def test_messages_and_sessions_of_all_channels_are_read_newest_first(owner: Client, mira: Persona) -> None:
     answered(mira, "One.", "Two.")
     answered(mira, "Three.", "Four.", channel="api")
     here = f"/api/personas/{mira.uuid}"
@@ -200,7 +202,7 @@ def test_lines_and_talks_of_all_channels_are_read_newest_first(owner: Client, mi
 
 
 @pytest.mark.django_db
-def test_a_talk_ends_once(owner: Client, mira: Persona) -> None:
+def test_a_session_ends_once(owner: Client, mira: Persona) -> None:
     session = answered(mira, "One.", "Two.").session
     address = f"/api/personas/{mira.uuid}/sessions/{session.uuid}/close"
     closed = owner.post(address).json()
@@ -213,7 +215,7 @@ def test_a_talk_ends_once(owner: Client, mira: Persona) -> None:
 
 
 @pytest.mark.django_db
-def test_pages_hold_where_lines_share_a_moment(owner: Client, mira: Persona) -> None:
+def test_pages_of_messages_are_complete_where_messages_share_a_moment(owner: Client, mira: Persona) -> None:
     now = timezone.now() - timedelta(hours=1)
     for number in range(7):
         receive_message(mira, str(number), None, "web", now)

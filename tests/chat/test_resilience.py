@@ -146,7 +146,7 @@ async def test_a_cancelled_socket_leaves_nothing_behind(mira: Persona, scripted:
     assert not events.get_hub()._subscriptions
 
 
-async def test_what_could_not_be_handled_is_told_with_the_line_it_was(
+async def test_an_unhandled_frame_is_reported_with_its_client_id(
     mira: Persona, scripted: Script, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(
@@ -185,7 +185,7 @@ async def test_replaying_again_and_again_is_refused(mira: Persona, scripted: Scr
         await page.until("error", code="rate_limited")
 
 
-def test_a_line_never_joins_an_older_turn_that_is_tried_again(mira: Persona) -> None:
+def test_a_message_never_joins_an_older_turn_that_is_tried_again(mira: Persona) -> None:
     now = timezone.now()
     receive_message(mira, "first", None, "web", now)
     failed = turn.claim(mira.pk, now)

@@ -34,7 +34,9 @@ def heard(settings: Any, monkeypatch: Any) -> "list[tuple[str, bool]]":
     return told
 
 
-async def test_others_are_told_of_every_end(mira: Persona, scripted: Script, heard: list[Any], caplog: Any) -> None:
+async def test_hooks_run_after_every_end_of_a_turn(
+    mira: Persona, scripted: Script, heard: list[Any], caplog: Any
+) -> None:
     scripted.says("Well.", LLMError("down", code="timeout", permanent=False), "It was a long night.")
     async with Page(mira.owner, mira) as page:
         await page.say("one")

@@ -81,7 +81,7 @@ def test_what_depends_on_an_event_goes_with_it_or_stays(owner: Client, life: dic
 
 
 @pytest.mark.parametrize(("kind", "of"), [("messages", "message"), ("sessions", "session"), ("thoughts", "thought")])
-def test_lines_talks_and_thoughts_are_forgotten(owner: Client, life: dict[str, Any], kind: str, of: str) -> None:
+def test_messages_sessions_and_thoughts_are_forgotten(owner: Client, life: dict[str, Any], kind: str, of: str) -> None:
     address = f"/api/admin/memory/{kind}/{life[of]}"
     assert owner.delete(address).status_code == 200
     assert owner.delete(address).status_code == 404
@@ -125,7 +125,7 @@ def test_unknown_keys_are_refused_and_nothing_of_the_rest_is_written(
     assert owner.get("/api/admin/persona").json() == before
 
 
-def test_whoever_has_several_says_which(owner: Client, mira: Persona, otto: Persona) -> None:
+def test_an_owner_of_several_personas_must_name_one(owner: Client, mira: Persona, otto: Persona) -> None:
     nora = create_persona(mira.owner, "Nora")
     refused = owner.get("/api/admin/persona")
     assert (refused.status_code, refused.json()["code"]) == (409, "which_persona")
@@ -134,7 +134,7 @@ def test_whoever_has_several_says_which(owner: Client, mira: Persona, otto: Pers
     assert owner.get("/api/admin/persona?persona=Nora").status_code == 422
 
 
-def test_whoever_has_none_meets_one_and_then_no_second(client: Client, ana: Any) -> None:
+def test_an_owner_without_a_persona_can_create_exactly_one(client: Client, ana: Any) -> None:
     client.force_login(ana)
     assert client.get("/api/chat/history").json()["code"] == "no_persona"
     met = sent(client, "POST", "/admin/persona/onboarding", name="Mira", blocks={"persona": "Calm."})

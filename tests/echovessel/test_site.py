@@ -60,7 +60,7 @@ def test_guessing_a_password_is_stopped_at_the_sixth_try(client: Client, ana: Us
     assert client.post("/login/", right, REMOTE_ADDR="10.0.0.7").status_code == 302
 
 
-def test_who_goes_on_guessing_keeps_nobody_out_for_longer(client: Client, ana: User) -> None:
+def test_further_wrong_passwords_do_not_extend_a_lockout(client: Client, ana: User) -> None:
     for _ in range(5):
         client.post("/login/", {"username": "ana", "password": "wrong"})
     AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=14))

@@ -161,7 +161,7 @@ def sections(persona: Persona, line: str, now: datetime) -> str:
 
 @pytest.mark.real_embeddings
 @both
-def test_what_a_later_talk_puts_right_is_all_that_is_remembered(
+def test_what_a_later_session_puts_right_is_all_that_is_remembered(
     ana: User, tongue: Tongue, client: Client, clock: Clock
 ) -> None:
     persona = persona_of(ana, tongue)
@@ -177,7 +177,9 @@ def test_what_a_later_talk_puts_right_is_all_that_is_remembered(
 
 @pytest.mark.real_embeddings
 @both
-def test_a_talk_of_nothing_but_the_correction_is_read(ana: User, tongue: Tongue, client: Client, clock: Clock) -> None:
+def test_a_session_of_nothing_but_the_correction_is_read(
+    ana: User, tongue: Tongue, client: Client, clock: Clock
+) -> None:
     persona = persona_of(ana, tongue)
     read(persona, clock, *tongue.told)
     read(persona, clock, tongue.put_right)
@@ -185,7 +187,7 @@ def test_a_talk_of_nothing_but_the_correction_is_read(ana: User, tongue: Tongue,
 
 
 @both
-def test_what_is_put_right_in_the_same_talk_is_never_remembered_wrong(
+def test_what_is_put_right_in_the_same_session_is_never_remembered_wrong(
     ana: User, tongue: Tongue, client: Client, clock: Clock
 ) -> None:
     persona = persona_of(ana, tongue)
@@ -197,7 +199,7 @@ def test_what_is_put_right_in_the_same_talk_is_never_remembered_wrong(
 
 
 @both
-def test_what_was_read_early_is_put_right_when_the_talk_goes_on(
+def test_what_was_read_early_is_put_right_when_the_session_goes_on(
     ana: User, tongue: Tongue, client: Client, clock: Clock
 ) -> None:
     persona = persona_of(ana, tongue)

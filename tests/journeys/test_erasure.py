@@ -200,7 +200,7 @@ def reread(persona: Persona) -> None:
         assert runner.run(session.pk, lambda: TODAY + timedelta(days=5)) != runner.Outcome.FAILED
 
 
-def test_what_is_forgotten_is_nowhere_and_nothing_brings_it_back(
+def test_forgotten_text_is_nowhere_and_is_not_restored_by_any_path(
     persona: Persona, ana: User, model: Script, settings: Any
 ) -> None:
     days = (TODAY, TODAY + timedelta(days=1))

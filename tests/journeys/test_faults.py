@@ -204,7 +204,7 @@ def at_once(settings: Any) -> Iterator[None]:
     indirect=["server"],
     ids=["openai", "anthropic", "openai and all words", "anthropic and all words"],
 )
-async def test_what_the_user_sees(
+async def test_each_fault_reaches_the_owner_as_its_error(
     mira: Persona,
     server: ScriptedServer,
     faults: list[Fault],
@@ -272,7 +272,9 @@ async def _stored(turn_id: str) -> list[str]:
 # --- a memory ---------------------------------------------------------------------------------------------------------
 @pytest.mark.django_db
 @pytest.mark.parametrize(("server", "fault"), OVER_THE_WIRE, ids=str, indirect=["server"])
-def test_what_is_remembered(mira: Persona, server: ScriptedServer, settings: Any, fault: Fault) -> None:
+def test_each_fault_of_extraction_leaves_the_expected_memory(
+    mira: Persona, server: ScriptedServer, settings: Any, fault: Fault
+) -> None:
     settings.LLM_TIMEOUT_S = fault.timeout_s
     session, clock = _closed_talk(mira), Clock()
     server.respond = lambda body: _about_the_line(body, fault.reply)

@@ -272,7 +272,7 @@ def test_whichever_process_is_killed_nobody_is_orphaned_and_no_job_is_lost(
 
 
 @pytest.mark.campaign
-def test_a_talk_that_kills_its_worker_is_given_up_and_the_others_are_remembered(
+def test_a_session_that_kills_its_worker_is_given_up_and_the_others_are_remembered(
     made: Household, undisturbed: Any, tmp_path: Path
 ) -> None:
     house = Household.copied(made, tmp_path / "house", POISON="Milo gave me 2 apples", PERSONAS="2")

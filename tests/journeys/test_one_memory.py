@@ -39,7 +39,7 @@ async def client(scripted: Script, mira: Persona) -> AsyncIterator[openai.AsyncO
         yield made
 
 
-async def test_what_a_chat_client_was_told_is_recalled_in_the_page_when_that_talk_is_long_over(
+async def test_what_a_chat_client_was_told_is_recalled_in_the_page_when_that_session_is_long_over(
     client: openai.AsyncOpenAI, mira: Persona, scripted: Script
 ) -> None:
     said: Any = {"role": "user", "content": SAID}

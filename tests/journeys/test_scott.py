@@ -159,7 +159,7 @@ def test_said_before_anybody_asked_it_holds_too(mira: Persona, model: Script, cl
         assert recalled(mira, f"How is {name}?", clock) == {"Scott taught Ana to sail.", "黄逸扬借给Ana一本书。"}
 
 
-def test_what_no_line_of_the_talk_names_was_not_said(mira: Persona, model: Script, clock: Clock) -> None:
+def test_a_merge_needs_a_message_of_the_session_that_names_both(mira: Persona, model: Script, clock: Clock) -> None:
     both_were_told(mira, model, clock, (AS_SCOTT, "Scott"), (AS_HUANG, "黄逸扬"))
     model.structured.clear()
     model.answers(extraction(entity_clarification={"first": "Scott", "second": "黄逸扬", "same": True}))

@@ -125,7 +125,7 @@ def test_yesterday_is_the_owners(mira: Persona, asked: list[Request], told: Told
 
 
 @anywhere
-def test_later_it_is_told_by_the_owners_days(mira: Persona, asked: list[Request], told: Told) -> None:
+def test_relative_days_in_recall_follow_the_owners_time_zone(mira: Persona, asked: list[Request], told: Told) -> None:
     session = talk(living_in(mira, told.zone), "I moved to Lyon with my cat Milo yesterday.", "> Oh!", at=told.at)
     runner.run(session.pk, Clock(told.at + HOUR))
     same_evening = told.local.replace(hour=23, minute=59, fold=1).astimezone(UTC)
@@ -189,7 +189,7 @@ def test_a_promise_is_due_by_the_owners_calendar(mira: Persona, remember: Rememb
         (UTC_, at(UTC_, 2026, 3, 1, 12), at(UTC_, 2026, 3, 8, 12), "older"),
     ],
 )
-def test_a_line_stands_in_the_right_part_of_the_past(zone: str, then: datetime, now: datetime, bucket: str) -> None:
+def test_a_message_stands_in_the_right_part_of_the_past(zone: str, then: datetime, now: datetime, bucket: str) -> None:
     assert bucket_of(then.astimezone(ZoneInfo(zone)), now.astimezone(ZoneInfo(zone))) == bucket
 
 
@@ -230,7 +230,7 @@ def test_a_clock_that_was_set_back_makes_nothing_younger_than_now(
         (UTC_, at(UTC_, 2028, 2, 28, 23, 45)),
     ],
 )
-def test_a_talk_rests_half_an_hour_whatever_the_clocks_do(mira: Persona, zone: str, last_line: datetime) -> None:
+def test_a_session_rests_half_an_hour_whatever_the_clocks_do(mira: Persona, zone: str, last_line: datetime) -> None:
     session = talk(living_in(mira, zone), "I have a cat named Milo.", at=last_line, status=Session.Status.OPEN)
     closed = [close.close_idle(last_line + timedelta(minutes=minutes)) for minutes in (0, 15, 29, 30, 31, 90, 120)]
     assert closed == [0, 0, 0, 1, 0, 0, 0]

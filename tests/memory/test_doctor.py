@@ -151,7 +151,7 @@ def test_memories_without_vectors_are_told(healthy: Persona, remember: Any) -> N
     assert "reembed" in found["vectors"][0]["advice"]
 
 
-def test_what_is_wrong_around_the_database_is_told(
+def test_doctor_reports_wrong_model_disk_keys_and_settings(
     healthy: Persona, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Any
 ) -> None:
     monkeypatch.setattr(servers, "list_models", unreached)

@@ -64,7 +64,9 @@ def test_a_new_password_signs_out_all_others_and_disconnects_the_apps(mira: Pers
         ({"new_password1": "12345678", "new_password2": "12345678"}, "new_password2"),
     ],
 )
-def test_what_is_wrong_is_said_and_changes_nothing(mira: Persona, wrong: dict[str, str], field: str) -> None:
+def test_a_wrong_password_form_shows_errors_and_changes_nothing(
+    mira: Persona, wrong: dict[str, str], field: str
+) -> None:
     here, elsewhere = signed_in(), signed_in()
     answer = here.post("/account/password/", CHANGE | wrong)
     assert answer.status_code == 422

@@ -34,7 +34,7 @@ def test_a_persona_is_made_with_her_blocks(owner: Client, ana: User) -> None:
 
 
 @pytest.mark.parametrize("body", ["{", "[NaN]", '{"name": Infinity}', "[" * 100_000, "\xff"])
-def test_what_is_no_json_is_unreadable(owner: Client, body: str) -> None:
+def test_a_body_that_is_no_json_is_unreadable(owner: Client, body: str) -> None:
     answer = owner.post("/api/personas", body.encode("latin1"), "application/json")
     assert (answer.status_code, answer.json()["code"]) == (400, "unreadable")
     assert answer.headers["content-type"] == "application/problem+json"

@@ -88,7 +88,7 @@ def test_it_is_off_until_the_owner_turns_it_on(anas: Client, mira: Persona) -> N
     assert not ReachingOut.objects.exists()
 
 
-def test_what_she_sets_is_kept_and_shown(anas: Client, mira: Persona) -> None:
+def test_settings_of_the_page_are_stored_and_shown(anas: Client, mira: Persona) -> None:
     answer = anas.post(page_of(mira), ALLOWED, follow=True)
     page = answer.content.decode()
     allowed = ReachingOut.objects.get(persona=mira)
@@ -226,7 +226,7 @@ def test_the_page_takes_as_many_statements_after_a_year_as_after_a_day(anas: Cli
 # --- in the talk --------------------------------------------------------------------------------------------------
 
 
-def test_a_first_word_is_marked_in_the_talk_and_a_reply_is_not(anas: Client, mira: Persona) -> None:
+def test_a_first_word_is_marked_in_the_session_and_a_reply_is_not(anas: Client, mira: Persona) -> None:
     turn = first_word(mira, "How was the exam?", trigger="promise", about=None)
     page = anas.get(f"/chat/{mira.uuid}/").content.decode().partition("<template")[0]
     assert "Mira, an AI, wrote first" in page

@@ -31,14 +31,14 @@ def test_every_cry_is_heard(block: str) -> None:
 
 
 @each_row("block", [cries.HARMLESS_EN, cries.HARMLESS_ZH], ids=["english", "chinese"])
-def test_what_only_sounds_like_one_is_none(block: str) -> None:
+def test_messages_that_only_sound_like_a_cry_are_not_detected(block: str) -> None:
     lines = cries.lines(block)
     assert len(lines) >= 120
     assert [line for line in lines if speaks_by_rule(line)] == []
     assert [line for line, is_cry in zip(lines, speak_of_crisis(lines), strict=True) if is_cry] == []
 
 
-def test_the_row_of_the_seed_is_heard() -> None:
+def test_the_crisis_phrases_of_the_seed_are_detected() -> None:
     assert [words for words in SEED if not speaks_of_crisis(words)] == []
 
 
@@ -100,7 +100,7 @@ def test_numbers_and_sentences_are_no_disguise() -> None:
 
 
 @given(st.text(max_size=300))
-def test_whatever_is_written_has_an_answer(text: str) -> None:
+def test_any_text_can_be_classified(text: str) -> None:
     assert speaks_of_crisis(text) in (True, False)
 
 

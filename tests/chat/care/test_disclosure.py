@@ -31,7 +31,7 @@ def test_when_the_notice_stands() -> None:
     assert due == [True, False, False, True, False, False, True, True]
 
 
-def test_between_two_notices_there_are_never_more_than_three_hours_of_talk() -> None:
+def test_notices_are_at_most_three_hours_apart() -> None:
     """A line every ten minutes for a day, from any minute on."""
     for start in range(0, 60, 7):
         first = NOON + timedelta(minutes=start)
@@ -73,7 +73,7 @@ def test_the_page_says_the_same_live_and_loaded_anew(mira: Persona, client: Clie
 
 
 @pytest.mark.django_db
-def test_a_new_talk_begins_with_it(mira: Persona) -> None:
+def test_a_new_session_begins_with_the_notice(mira: Persona) -> None:
     assert lived(mira, (0, 0.1)) == [True, False]
     Session.objects.update(status="closed")
     assert lived(mira, (1, 1.1))[2:] == [True, False]
@@ -87,7 +87,7 @@ def test_after_a_first_word_of_hers_the_first_answer_carries_it(mira: Persona) -
 
 
 @pytest.mark.django_db
-def test_most_lines_ask_the_database_nothing_for_it(mira: Persona, django_assert_num_queries: Any) -> None:
+def test_a_message_soon_after_a_notice_needs_no_query(mira: Persona, django_assert_num_queries: Any) -> None:
     lived(mira, (0, 0.1))
     session = Session.objects.get()
     with django_assert_num_queries(0):
@@ -95,7 +95,7 @@ def test_most_lines_ask_the_database_nothing_for_it(mira: Persona, django_assert
 
 
 @pytest.mark.django_db
-def test_talks_that_were_imported_have_none(mira: Persona) -> None:
+def test_imported_sessions_have_no_notice(mira: Persona) -> None:
     lived(mira, (0,))
     Session.objects.update(import_uuid=mira.uuid)
     assert flags.ids_with_notice(list(Message.objects.select_related("session")), is_whole=True) == set()

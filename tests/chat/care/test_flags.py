@@ -100,7 +100,7 @@ def test_she_holds_back_longer_but_never_shorter(mira: Persona, settings: Any) -
     assert mira.care_until == NOW + timedelta(hours=101)
 
 
-def test_what_is_over_is_dropped_by_the_daily_job(mira: Persona, otto: Persona) -> None:
+def test_the_daily_job_clears_expired_holds(mira: Persona, otto: Persona) -> None:
     say(mira, CRY, timezone.now() - timedelta(hours=49))
     say(otto, CRY, timezone.now() - timedelta(hours=47))
     assert schedule.daily()["held_back"] == 1
@@ -146,7 +146,7 @@ def test_a_page_of_many_cries_asks_the_database_no_more_than_one_of_few(mira: Pe
     assert statements() == few
 
 
-def test_what_a_person_points_out_says_nothing_to_the_user(mira: Persona, ben: Any) -> None:
+def test_a_flag_raised_by_staff_shows_the_owner_no_help(mira: Persona, ben: Any) -> None:
     message = say(mira, HARMLESS)
     flags.raise_flag(message, ben, NOW)
     assert flags.help_beside(Message.objects.get(pk=message.pk)) == ()
@@ -231,7 +231,7 @@ def test_the_operators_words_take_the_place_of_ours(own_data_folder: Path, setti
 
 
 @pytest.mark.parametrize("wrong", [b"", b" \n ", b"\xff\xfe\x00", b"x" * 2_001])
-def test_words_that_cannot_be_shown_are_told_and_cost_no_line(
+def test_an_unreadable_help_file_is_a_check_warning_and_loses_no_message(
     mira: Persona, own_data_folder: Path, wrong: bytes
 ) -> None:
     (own_data_folder / "help.en.txt").write_bytes(wrong)
@@ -270,7 +270,7 @@ def test_how_to_answer_stands_in_the_shortest_prompt_and_in_her_language(mira: P
     assert "绝不给出任何方法" in made.system
 
 
-def test_it_stays_in_mind_for_a_few_lines_and_then_lightly_until_the_hold_is_over(mira: Persona) -> None:
+def test_prompts_mention_the_cry_for_three_messages_and_then_as_guidance_until_the_hold_ends(mira: Persona) -> None:
     answered(mira, CRY)
     prompts = [answered(mira, f"line {number}", NOW + timedelta(minutes=number)) for number in range(1, 5)]
     assert [made.material.get("crisis") for made in prompts] == ["lately", "lately", "lately", None]
@@ -303,7 +303,7 @@ def test_the_guidance_gives_no_number_that_a_model_could_get_wrong() -> None:
 
 
 # --- the decision is stored -------------------------------------------------------------------------------------------
-def test_what_was_heard_once_keeps_its_help_whatever_is_learnt_later(mira: Persona, monkeypatch: Any) -> None:
+def test_help_beside_a_stored_message_is_not_classified_again(mira: Persona, monkeypatch: Any) -> None:
     cry = say(mira, CRY)
     harmless = say(mira, HARMLESS)
     monkeypatch.setattr(flags, "speaks_of_crisis", lambda *_args: pytest.fail("it was decided when it came"))

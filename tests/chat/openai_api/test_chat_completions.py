@@ -153,7 +153,7 @@ async def test_only_what_is_new_is_stored_and_what_the_client_tells_of_her_is_no
     assert (session.channel, session.message_count) == ("api", 3)
 
 
-async def test_what_was_said_through_it_is_on_the_page_and_in_her_prompt_there(
+async def test_messages_of_the_api_appear_on_the_page_and_in_its_prompts(
     client: openai.AsyncOpenAI, mira: Persona, scripted: Script
 ) -> None:
     """D4: one memory, whatever the door; F10: and no word of doors in the prompt."""
@@ -204,7 +204,7 @@ async def test_who_wishes_for_another_answer_says_nothing_new_however_late_it_is
     assert await said() == ["one", "two", "two, I mean", "two"]
 
 
-async def test_another_answer_that_is_had_elsewhere_is_no_turn_of_the_client(
+async def test_a_version_asked_for_on_the_page_is_no_turn_of_the_client(
     client: openai.AsyncOpenAI, scripted: Script, mira: Persona, settings: Any
 ) -> None:
     settings.KNOBS = settings.KNOBS | {"chat.same_request_seconds": 0}
@@ -220,7 +220,7 @@ async def test_another_answer_that_is_had_elsewhere_is_no_turn_of_the_client(
     assert await said() == ["one", "two"]
 
 
-async def test_a_line_whose_reply_failed_is_told_again_with_the_next_one_and_stored_once(
+async def test_a_message_whose_reply_failed_is_told_again_with_the_next_one_and_stored_once(
     client: openai.AsyncOpenAI, scripted: Script
 ) -> None:
     failure = LLMError("…", code="timeout", permanent=False)
@@ -334,7 +334,9 @@ async def test_what_a_client_asks_behind_a_users_back_is_answered_and_not_rememb
     assert await in_thread(Turn.objects.count) == 1
 
 
-async def test_so_is_what_a_client_says_itself_to_be_a_task(client: openai.AsyncOpenAI, scripted: Script) -> None:
+async def test_a_request_with_a_task_header_is_answered_and_not_stored(
+    client: openai.AsyncOpenAI, scripted: Script
+) -> None:
     scripted.says("Morning talk", "Good morning, Ana.")
     answer = await ask(client, "Name this talk.", extra_headers={"X-OpenWebUI-Task": "title_generation"})
     assert answer.choices[0].message.content == "Morning talk"
@@ -450,7 +452,9 @@ async def test_a_prompt_poured_into_one_message_is_refused_with_what_to_change(
     assert await said() == []
 
 
-async def test_what_people_write_is_no_prompt(client: openai.AsyncOpenAI, scripted: Script, settings: Any) -> None:
+async def test_messages_of_people_are_not_mistaken_for_task_prompts(
+    client: openai.AsyncOpenAI, scripted: Script, settings: Any
+) -> None:
     for line in SAID_BY_PEOPLE:
         await ask(client, line)
     assert await said() == SAID_BY_PEOPLE
@@ -468,7 +472,7 @@ async def test_as_many_requests_as_a_program_makes_at_once_are_all_answered(
     assert not reply._waiting._queues
 
 
-async def test_who_quotes_her_in_a_talk_says_something(client: openai.AsyncOpenAI, scripted: Script) -> None:
+async def test_a_message_that_quotes_the_persona_is_stored(client: openai.AsyncOpenAI, scripted: Script) -> None:
     scripted.says("A cat, how lovely!")
     heard = (await ask(client, "I got a cat.")).choices[0].message.content
     quoting = 'I said "I got a cat." and you said "A cat, how lovely!" Did you mean it?'
@@ -531,7 +535,7 @@ async def test_a_silent_stream_is_kept_alive_and_clients_pass_over_what_keeps_it
     assert text_of(await asking) == "There."
 
 
-async def test_what_breaks_is_told_without_anybodys_words(
+async def test_an_internal_error_reaches_client_and_log_without_text_of_messages(
     client: openai.AsyncOpenAI, scripted: Script, monkeypatch: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     word = "".join(["Rose", "bud"])  # the trace shows lines of code, and this test's would hold the word
@@ -639,7 +643,7 @@ async def test_help_stands_before_the_reply_to_a_cry(client: openai.AsyncOpenAI,
     assert await said() == ["I want to kill myself.", "yes"]
 
 
-async def test_that_she_is_an_ai_is_told_where_a_talk_begins(client: openai.AsyncOpenAI, scripted: Script) -> None:
+async def test_a_session_begins_with_the_notice_of_an_ai(client: openai.AsyncOpenAI, scripted: Script) -> None:
     first = (await ask(client, "Hello")).choices[0].message.content
     assert first == f"{AI}I hear you."
     assert (await ask(client, "And now?", last_reply=first)).choices[0].message.content == "I hear you."
@@ -797,13 +801,13 @@ IMAGE = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": 
         (body(response_format={"type": "json_object"}), "unsupported_value", "response_format"),
     ],
 )
-def test_what_cannot_be_honoured_is_refused_with_its_place(asking: bytes, code: str, param: str | None) -> None:
+def test_unsupported_parameters_are_refused_by_name(asking: bytes, code: str, param: str | None) -> None:
     with pytest.raises(CompletionRefused) as refused:
         parse_request(asking)
     assert (refused.value.status, refused.value.code, refused.value.param) == (400, code, param)
 
 
-def test_what_may_be_passed_over_is() -> None:
+def test_harmless_parameters_are_ignored() -> None:
     tools = [{"type": "function", "function": {"name": "f"}}]
     given = parse_request(
         body(n=1, tools=tools, tool_choice="auto", temperature=1.5, top_p=0, user="x", store=False, odd={})
@@ -816,7 +820,9 @@ def test_what_may_be_passed_over_is() -> None:
     assert parse_request(b'{"model": "m", "messages": [{"role": "user", "content": "\\ud800"}]}').lines == ("\ufffd",)
 
 
-async def test_what_else_openai_offers_is_told_in_its_own_shape(client: openai.AsyncOpenAI, secret: str) -> None:
+async def test_unsupported_endpoints_answer_with_errors_of_openais_shape(
+    client: openai.AsyncOpenAI, secret: str
+) -> None:
     for elsewhere in (
         lambda: client.embeddings.create(model="mira", input="x"),
         lambda: client.responses.create(model="mira", input="x"),
@@ -871,7 +877,7 @@ async def test_errors_have_the_shape_of_openais(client: openai.AsyncOpenAI, serv
     assert answer.json()["error"]["type"] == "invalid_request_error"
 
 
-def test_lines_of_two_requests_that_share_a_turn_are_known_each_for_itself(mira: Persona) -> None:
+def test_messages_of_two_requests_that_share_a_turn_are_known_each_for_itself(mira: Persona) -> None:
     now = timezone.now()
     one, two = parse_request(body(messages=user("one"))), parse_request(body(messages=user("two", "three")))
     turns = {receive(mira, each, "", now).turn.pk for each in (one, two, one, two)}

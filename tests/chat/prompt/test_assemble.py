@@ -63,7 +63,7 @@ def test_a_mood_colours_the_prompt_until_it_is_old(mira: Persona) -> None:
     assert "How you feel" not in assemble.assemble(claimed, now + timedelta(hours=13)).system
 
 
-def test_what_was_just_said_stands_once_and_is_never_cut(mira: Persona, settings: Any) -> None:
+def test_the_new_message_is_in_the_prompt_once_and_uncut(mira: Persona, settings: Any) -> None:
     settings.KNOBS = {"chat.prompt_tokens": 500}
     burst = "a very long line " * 300
     made = assemble.assemble(talk(mira, "earlier", burst), timezone.now())
@@ -71,7 +71,7 @@ def test_what_was_just_said_stands_once_and_is_never_cut(mira: Persona, settings
     assert "earlier" not in made.user, "there was no room for the window"
 
 
-def test_the_window_holds_both_sides_across_talks(mira: Persona) -> None:
+def test_the_window_holds_both_sides_across_sessions(mira: Persona) -> None:
     made = assemble.assemble(talk(mira, "one", "two", "three"), timezone.now())
     window = made.user[: made.user.index("# What they just said")]
     assert "Ana: one\nMira: reply to one\nAna: two\nMira: reply to two" in window
@@ -241,7 +241,7 @@ def test_earlier_messages_stand_under_their_day(mira: Persona, language: str, la
     assert [line for line in text.splitlines() if line.startswith("[")] == labels
 
 
-def test_what_one_section_leaves_goes_to_the_next() -> None:
+def test_a_section_passes_its_unused_tokens_to_the_next() -> None:
     purse = TokenBudget(100, ["a", "b"])
     assert purse.share("a") == 50
     purse.consume("a", 10)

@@ -37,7 +37,7 @@ def test_no_link_leads_out_by_itself() -> None:
         assert 'href="mailto' not in as_html(text)
 
 
-def test_what_may_lead_nowhere_is_words_alone() -> None:
+def test_unsafe_links_are_rendered_as_text() -> None:
     for address in (
         "javascript:alert(1)",
         "/logout/",

@@ -92,7 +92,7 @@ async def test_asking_twice_changes_nothing_and_is_answered(mira: Persona, scrip
     assert await in_thread(Session.objects.filter(off_the_record=True).count) == 1
 
 
-async def test_a_line_meant_off_the_record_never_gets_on_it(mira: Persona, scripted: Script) -> None:
+async def test_a_message_meant_off_the_record_never_gets_on_it(mira: Persona, scripted: Script) -> None:
     """Its talk may have ended by resting while the line was written."""
     async with Page(mira.owner, mira) as page:
         await page.say("This may be kept.")
@@ -146,7 +146,7 @@ def test_it_is_shown_to_itself_alone(mira: Persona) -> None:
         assert "The sea was calm." in made.user
 
 
-def test_resting_ends_it_and_so_does_the_end_of_any_talk(mira: Persona, otto: Persona) -> None:
+def test_off_the_record_ends_when_the_session_is_closed_or_idle(mira: Persona, otto: Persona) -> None:
     now = timezone.now()
     for persona in (mira, otto):
         off_the_record.begin(persona, "web", now)
@@ -157,14 +157,14 @@ def test_resting_ends_it_and_so_does_the_end_of_any_talk(mira: Persona, otto: Pe
     assert consolidated() == ["deleted", "deleted"]
 
 
-def test_one_that_was_never_used_goes_as_well(mira: Persona) -> None:
+def test_an_empty_session_off_the_record_is_deleted(mira: Persona) -> None:
     off_the_record.begin(mira, "web", timezone.now())
     off_the_record.end(mira, "web", timezone.now())
     assert consolidated() == ["deleted"]
     assert not off_the_record.end(mira, "web", timezone.now())
 
 
-def test_its_length_does_not_put_what_follows_on_the_record(mira: Persona, settings: Any) -> None:
+def test_a_long_session_off_the_record_is_not_closed_for_its_length(mira: Persona, settings: Any) -> None:
     settings.KNOBS = {"chat.longest_session_messages": 10}
     off_the_record.begin(mira, "web", timezone.now())
     for number in range(6):
@@ -173,7 +173,7 @@ def test_its_length_does_not_put_what_follows_on_the_record(mira: Persona, setti
     assert (session.status, session.message_count) == ("open", 12)
 
 
-def test_nobody_takes_the_talk_of_another_off_the_record(mira: Persona, otto: Persona, ben: User) -> None:
+def test_nobody_takes_the_session_of_another_off_the_record(mira: Persona, otto: Persona, ben: User) -> None:
     answered(mira, "This may be kept.")
     off_the_record.begin(otto, "web", timezone.now())
     assert not mira.sessions.filter(off_the_record=True).exists()
@@ -205,7 +205,7 @@ def test_a_reload_shows_it_as_it_is(mira: Persona, client: Client) -> None:
         ("", "Conversation ended · remembering…"),
     ],
 )
-def test_a_talk_that_waits_says_what_for(mira: Persona, client: Client, waiting_for: str, words: str) -> None:
+def test_a_waiting_session_shows_its_reason(mira: Persona, client: Client, waiting_for: str, words: str) -> None:
     client.force_login(mira.owner)
     answered(mira, "This may be kept.")
     Session.objects.update(status="closing", waiting_for=waiting_for)

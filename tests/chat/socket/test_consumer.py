@@ -21,7 +21,7 @@ async def rows(queryset: Any) -> list[Any]:
     return await in_thread(list, queryset)
 
 
-async def test_a_line_is_stored_answered_and_stored_again(mira: Persona, scripted: Script) -> None:
+async def test_a_message_is_stored_answered_and_stored_again(mira: Persona, scripted: Script) -> None:
     scripted.says("Hello, Ana. How was the sea?")
     async with Page(mira.owner, mira) as page:
         ready = await page.until("chat.connection.ready")
@@ -106,7 +106,7 @@ async def test_reconnecting_at_every_token_loses_and_doubles_nothing(
     assert first.text_of(turn_id) == "".join(words)
 
 
-async def test_resuming_brings_what_was_missed_in_order_and_once(mira: Persona, scripted: Script) -> None:
+async def test_resuming_sends_missed_events_in_order_and_once(mira: Persona, scripted: Script) -> None:
     async with Page(mira.owner, mira) as page:
         await page.say("one")
         seen = (await page.until("chat.message.done"))["id"]
@@ -140,7 +140,7 @@ async def test_two_tabs_see_the_same_and_stop_stops_both(mira: Persona, scripted
     assert await rows(Turn.objects.values_list("status", flat=True)) == ["stopped"]
 
 
-async def test_lines_from_two_tabs_at_once_become_turns_one_after_another(mira: Persona, scripted: Script) -> None:
+async def test_messages_from_two_tabs_at_once_become_turns_one_after_another(mira: Persona, scripted: Script) -> None:
     scripted.hold()
     scripted.says("first reply", "second reply")
     async with Page(mira.owner, mira) as left, Page(mira.owner, mira) as right:
@@ -164,7 +164,7 @@ async def test_lines_from_two_tabs_at_once_become_turns_one_after_another(mira: 
     assert scripted.requests[1].user.count("from the right") == 1
 
 
-async def test_lines_in_one_breath_are_one_turn(mira: Persona, scripted: Script, settings: Any) -> None:
+async def test_messages_in_one_breath_are_one_turn(mira: Persona, scripted: Script, settings: Any) -> None:
     settings.KNOBS = settings.KNOBS | {"chat.debounce_seconds": 0.4}
     async with Page(mira.owner, mira) as page:
         await page.say("One thing")
@@ -228,7 +228,7 @@ async def test_a_foreign_persona_does_not_exist(mira: Persona, ben: User, script
         assert await nothing.closing() == 4404
 
 
-async def test_without_a_login_there_is_no_talk(mira: Persona, scripted: Script) -> None:
+async def test_without_a_login_there_is_no_session(mira: Persona, scripted: Script) -> None:
     async with Page(None, mira) as page:
         assert await page.closing() == 4401
 
@@ -241,7 +241,7 @@ async def test_a_foreign_origin_is_refused(mira: Persona, scripted: Script, orig
         assert page.accepted is False
 
 
-async def test_the_end_of_a_talk_starts_a_new_one(mira: Persona, scripted: Script) -> None:
+async def test_the_end_of_a_session_starts_a_new_one(mira: Persona, scripted: Script) -> None:
     async with Page(mira.owner, mira) as page:
         await page.say("Bye.")
         await page.until("chat.message.done")
@@ -256,7 +256,7 @@ async def test_the_end_of_a_talk_starts_a_new_one(mira: Persona, scripted: Scrip
     assert statuses == ["closing", "open"]
 
 
-async def test_a_talk_that_is_closed_while_a_reply_runs_still_gets_it(mira: Persona, scripted: Script) -> None:
+async def test_a_session_that_is_closed_while_a_reply_runs_still_gets_it(mira: Persona, scripted: Script) -> None:
     scripted.hold()
     async with Page(mira.owner, mira) as page:
         await page.say("One more thing")

@@ -60,7 +60,7 @@ async def test_a_program_and_a_page_are_given_the_same_frames(mira: Persona, ser
     assert {"chat.message.token", "chat.turn.snapshot"} <= {frame["event"] for frame in shown if frame["id"] is None}
 
 
-async def test_only_what_lasts_moves_the_readers_mark(mira: Persona, server: LiveServer, secret: str) -> None:
+async def test_only_durable_events_move_the_readers_mark(mira: Persona, server: LiveServer, secret: str) -> None:
     async with Listener(server.url, mira, secret) as listener:
         ready = await listener.until("chat.connection.ready")
         await in_thread(receive_message, mira, "Hello", None, "web", timezone.now())
@@ -70,7 +70,7 @@ async def test_only_what_lasts_moves_the_readers_mark(mira: Persona, server: Liv
     assert listener.marks == [str(ready["data"]["last_event_id"]), *durable]
 
 
-async def test_what_was_missed_comes_first_and_nothing_twice(mira: Persona, server: LiveServer, secret: str) -> None:
+async def test_missed_events_come_first_and_none_twice(mira: Persona, server: LiveServer, secret: str) -> None:
     await in_thread(publish, mira, 3)
     first = await in_thread(lambda: OutboxEvent.objects.filter(stream=mira.uuid).order_by("id").first())
     assert first is not None
@@ -83,7 +83,7 @@ async def test_what_was_missed_comes_first_and_nothing_twice(mira: Persona, serv
         await in_thread(OutboxEvent.objects.filter(data__number=3).delete)
 
 
-async def test_after_nothing_comes_all_that_is_kept_and_without_a_mark_only_what_is_new(
+async def test_reading_after_zero_sends_all_stored_events_and_without_a_mark_new_ones_only(
     mira: Persona, server: LiveServer, secret: str
 ) -> None:
     await in_thread(publish, mira, 2)
@@ -95,7 +95,7 @@ async def test_after_nothing_comes_all_that_is_kept_and_without_a_mark_only_what
     assert (numbers(all_of_it.frames), numbers(new.frames)) == ([0, 1, 2], [2])
 
 
-async def test_whoever_left_before_anything_happened_misses_nothing_either(
+async def test_a_reader_who_left_before_the_first_event_resumes_without_loss(
     mira: Persona, server: LiveServer, secret: str
 ) -> None:
     async with Listener(server.url, mira, secret) as before:
@@ -135,7 +135,7 @@ async def test_at_the_seam_of_replay_and_live_nothing_is_lost_or_doubled(
     assert numbers(listener.frames) == [*range(count[0]), -1]
 
 
-async def test_whoever_comes_in_the_middle_of_a_reply_gets_all_of_it_once(
+async def test_a_reader_who_connects_during_a_reply_receives_all_of_it_once(
     mira: Persona, server: LiveServer, scripted: Script, secret: str
 ) -> None:
     scripted.says("One two three four.")
@@ -155,7 +155,9 @@ async def test_whoever_comes_in_the_middle_of_a_reply_gets_all_of_it_once(
     assert text == done["data"]["content"] == "One two three four."
 
 
-async def test_who_was_away_too_long_is_told_once_and_goes_on(mira: Persona, server: LiveServer, secret: str) -> None:
+async def test_a_reader_whose_mark_expired_is_notified_once_and_continues(
+    mira: Persona, server: LiveServer, secret: str
+) -> None:
     await in_thread(publish, mira, 2)
     seen = await in_thread(events.last_id, mira.uuid)
     await in_thread(publish, mira, 1)
@@ -193,7 +195,7 @@ async def test_a_slow_reader_gets_every_durable_event_and_the_queue_stays_small(
     await frames.aclose()
 
 
-def test_only_a_token_that_goes_on_where_the_reader_stands_is_new() -> None:
+def test_only_a_token_that_directly_follows_the_last_one_is_new() -> None:
     def token(turn: str, seq: int) -> Frame:
         return Frame("chat.message.token", {"turn_id": turn, "seq": seq}, timezone.now())
 

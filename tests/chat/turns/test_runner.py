@@ -57,7 +57,7 @@ async def test_prompts_are_assembled_in_turn_a_few_at_a_time(desk: Desk) -> None
 
 
 @pytest.mark.parametrize("what", ["the reply is stored", "others are told"])
-async def test_what_follows_a_reply_comes_after_the_prompts_that_wait_and_before_later_ones(
+async def test_hooks_after_a_reply_run_after_waiting_prompts_and_before_later_ones(
     what: str, desk: Desk, settings: Any
 ) -> None:
     settings.CHAT_AFTERWARDS = ["chat.turns.turn.words_for"]

@@ -91,7 +91,7 @@ def test_nobody_retries_the_turn_of_another(mira: Persona, otto: Persona) -> Non
     assert not turn.retry(otto, running.uuid)
 
 
-def test_a_talk_that_grew_long_closes_with_its_turn(mira: Persona, settings: object) -> None:
+def test_a_session_that_grew_long_closes_with_its_turn(mira: Persona, settings: object) -> None:
     settings.KNOBS = {"chat.longest_session_messages": 10}  # type: ignore[attr-defined]
     for number in range(9):
         say(mira, f"line {number}")
@@ -102,7 +102,7 @@ def test_a_talk_that_grew_long_closes_with_its_turn(mira: Persona, settings: obj
     assert (session.status, session.close_reason, session.message_count) == ("closing", "length", 10)
 
 
-def test_idle_talks_close_and_lively_ones_do_not(mira: Persona, otto: Persona) -> None:
+def test_idle_sessions_close_and_lively_ones_do_not(mira: Persona, otto: Persona) -> None:
     now = timezone.now()
     say(mira, "hello")
     say(otto, "hello")
@@ -115,7 +115,7 @@ def test_idle_talks_close_and_lively_ones_do_not(mira: Persona, otto: Persona) -
     assert close.close_idle(now + timedelta(minutes=31)) == 0
 
 
-def test_failures_are_told_in_the_language_of_the_talk() -> None:
+def test_failures_are_told_in_the_language_of_the_session() -> None:
     assert "safe" in turn.words_for("timeout", "en")
     assert turn.words_for("unheard of", "en") == turn.words_for("internal", "en")
 

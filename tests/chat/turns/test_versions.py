@@ -146,7 +146,7 @@ def test_each_of_several_wordings_can_be_chosen(mira: Persona) -> None:
         assert set(aside.values_list("replaced_by", flat=True)) == {turn.pk}
 
 
-def test_what_comes_back_is_the_answer_that_stood(mira: Persona) -> None:
+def test_choosing_an_old_wording_shows_its_chosen_answer(mira: Persona) -> None:
     old = say(mira, "Hello")
     first = answer(mira, "One.")
     versions.choose(mira, answer_again(mira, first, "Two.").uuid)
@@ -168,7 +168,7 @@ def test_a_failed_message_worded_anew_is_not_tried_again(mira: Persona) -> None:
     assert shown(mira) == ["Hello", "Hi."]
 
 
-def test_versions_are_refused_where_memory_rests_on_what_stood(mira: Persona, otto: Persona) -> None:
+def test_versions_of_earlier_foreign_and_closed_turns_are_refused(mira: Persona, otto: Persona) -> None:
     early = say(mira, "Early.")
     early_turn = answer(mira, "Yes?")
     last = say(mira, "Late.")

@@ -75,7 +75,9 @@ def test_an_event_shows_the_words_it_came_from_and_what_was_concluded(
 
 
 @pytest.mark.parametrize("layer", ["chat/session", "chat/message", "memory/entity"])
-def test_what_was_said_is_not_rewritten_here(curator: Client, full_life: dict[str, Any], layer: str) -> None:
+def test_messages_and_nodes_cannot_be_edited_in_the_admin(
+    curator: Client, full_life: dict[str, Any], layer: str
+) -> None:
     row = full_life[layer.split("/")[1]]
     assert curator.post(f"/admin/{layer}/{row.pk}/change/", {"description": "x"}).status_code == 403
     assert curator.get(f"/admin/{layer}/add/").status_code == 403
@@ -127,7 +129,7 @@ def test_a_pair_in_question_stands_side_by_side_with_its_memories(
         assert text in page
 
 
-def test_a_talk_that_could_not_be_remembered_is_tried_again_from_here(
+def test_a_session_that_could_not_be_remembered_is_tried_again_from_here(
     curator: Client, full_life: dict[str, Any]
 ) -> None:
     session = full_life["session"]

@@ -57,7 +57,7 @@ def test_a_memory_is_put_right_and_says_again_what_it_said(curator: Client, full
         ({"description": "Ana sold her soul."}, "deleted for good"),
     ],
 )
-def test_what_cannot_be_said_is_said_to_be_so(
+def test_an_invalid_correction_is_refused_with_a_reason(
     curator: Client, full_life: dict[str, Any], mira: Persona, values: dict[str, Any], trouble: str
 ) -> None:
     event = full_life["event"]

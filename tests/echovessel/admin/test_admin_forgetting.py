@@ -151,11 +151,11 @@ def test_rows_of_two_personas_are_not_forgotten_together(
 
 
 @pytest.mark.parametrize("params", [{}, {"kind": "node", "key": "x"}, {"kind": "receipt", "key": "1"}])
-def test_what_means_nothing_is_no_page(curator: Client, params: dict[str, str]) -> None:
+def test_a_forget_page_without_a_valid_target_is_not_found(curator: Client, params: dict[str, str]) -> None:
     assert curator.get("/admin/forget/", params).status_code == 404
 
 
-def test_what_is_gone_already_says_so(curator: Client, full_life: dict[str, Any]) -> None:
+def test_forgetting_a_deleted_node_redirects_with_a_message(curator: Client, full_life: dict[str, Any]) -> None:
     assert curator.get("/admin/forget/", {"kind": "node", "key": 999_999}).status_code == 302
 
 

@@ -92,7 +92,7 @@ def test_every_page_takes_as_many_statements_for_many_rows_as_for_few(
     assert max(*before.values(), *pages.values()) < 30
 
 
-def test_what_hangs_on_a_row_is_shown_in_part_with_a_way_to_the_rest(curator: Client, mira: Persona) -> None:
+def test_related_rows_are_limited_to_twenty_with_a_link_to_all(curator: Client, mira: Persona) -> None:
     rows = create_rows(mira, 30)
     page = curator.get(f"/admin/memory/event/{rows['memory/event'].pk}/change/").content.decode()
     assert page.count('data-testid="evidence"') == 20
@@ -104,7 +104,7 @@ def test_what_hangs_on_a_row_is_shown_in_part_with_a_way_to_the_rest(curator: Cl
     assert change_list.result_count == 30
 
 
-def test_nothing_is_counted_beyond_what_anybody_would_turn(
+def test_the_paginator_counts_rows_up_to_a_limit(
     curator: Client, mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paging, "MAX_COUNTED", 100)

@@ -179,7 +179,7 @@ def list_keys(browser: Client, layer: str, **query: str) -> list[int]:
     return [row.pk for row in browser.get(f"/admin/{layer}/", query).context_data["cl"].result_list]
 
 
-def test_what_may_not_be_read_may_not_be_changed(blind: User, full_life: dict[str, Any]) -> None:
+def test_staff_without_the_right_to_read_cannot_change(blind: User, full_life: dict[str, Any]) -> None:
     browser = signed_in(given(blind, "memory.change_event", "persona.change_persona"))
     event = full_life["event"]
     assert browser.post(f"/admin/memory/event/{event.pk}/change/", {"description": "no"}).status_code == 403

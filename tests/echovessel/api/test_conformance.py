@@ -328,7 +328,7 @@ def test_who_asks_for_the_head_alone_is_given_it(mira: Persona, client: Client) 
     assert client.head(f"/api/personas/{mira.uuid}/entities/merge").status_code == 405
 
 
-def test_what_breaks_is_a_problem_too_and_the_log_holds_nobodys_words(
+def test_an_internal_error_is_a_problem_and_its_log_has_no_text_of_messages(
     mira: Persona, client: Client, monkeypatch: Any, caplog: Any
 ) -> None:
     words = " ".join(["the", "secret", "garden"])  # a traceback quotes the source

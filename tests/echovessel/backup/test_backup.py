@@ -70,7 +70,7 @@ def house(tmp_path: Path, empty_database: Path, django_db_blocker: Any) -> Itera
 
 
 # --- there and back -------------------------------------------------------------------------------------------------
-def test_what_is_restored_is_what_was_there(house: House) -> None:
+def test_a_restore_brings_back_the_rows_and_files_of_the_backup(house: House) -> None:
     life = house.live()
     before = totals()
     file = house.back_up()
@@ -86,7 +86,7 @@ def test_what_is_restored_is_what_was_there(house: House) -> None:
     assert not (house.data / "help.en.txt").exists()
 
 
-def test_what_was_there_before_is_kept_aside(house: House) -> None:
+def test_a_restore_keeps_the_replaced_data_aside(house: House) -> None:
     house.live()
     file = house.back_up()
     User.objects.create_user("ben")
@@ -123,7 +123,7 @@ def test_a_backup_is_for_its_owner_alone_and_appears_whole(house: House) -> None
     assert not manifest.encrypted
 
 
-def test_it_holds_nothing_of_what_was_forgotten_before(house: House) -> None:
+def test_a_backup_has_no_trace_of_forgotten_text(house: House) -> None:
     life = house.live()
     forget(life.persona, Target("node", life.milo.pk))
     file = house.back_up()
@@ -199,7 +199,7 @@ def test_the_database_may_lie_elsewhere(house: House, tmp_path: Path) -> None:
 
 
 # --- what was forgotten since ---------------------------------------------------------------------------------------
-def test_what_was_forgotten_since_is_forgotten_in_it(house: House) -> None:
+def test_a_restore_forgets_what_was_forgotten_after_the_backup(house: House) -> None:
     life = house.live()
     file = house.back_up()
     receipt = forget(life.persona, Target("node", life.milo.pk))
@@ -228,7 +228,7 @@ def test_it_stays_forgotten(house: House) -> None:
     assert tombstones.refuses(Persona.objects.get(), [FORGOTTEN[1]])
 
 
-def test_lines_that_were_put_away_since_are_put_away(house: House) -> None:
+def test_a_restore_withholds_messages_that_were_withheld_after_the_backup(house: House) -> None:
     life = house.live()
     file = house.back_up()
     forget(life.persona, Target("node", life.pottery.pk), messages="withhold")
@@ -239,7 +239,7 @@ def test_lines_that_were_put_away_since_are_put_away(house: House) -> None:
 
 
 @pytest.mark.parametrize("kind", ["persona", "owner"])
-def test_whoever_has_left_since_has_left(house: House, kind: Any) -> None:
+def test_a_restore_deletes_accounts_and_personas_deleted_after_the_backup(house: House, kind: Any) -> None:
     house.live()
     ben = User.objects.create_user("ben", date_joined=NOW)
     hers = lived(create_persona(ben, "Otto", user_name="Ben"))
@@ -280,7 +280,7 @@ def test_somebody_who_came_later_is_not_taken_for_who_has_left(house: House) -> 
     assert User.objects.filter(username="carl").exists()
 
 
-def test_a_talk_off_the_record_is_over(house: House) -> None:
+def test_a_session_off_the_record_is_over(house: House) -> None:
     life = house.live()
     off_the_record.begin(life.persona, "web", NOW + timedelta(hours=3))
     secret = receive_message(life.persona, "Nobody is to know this.", None, "web", NOW + timedelta(hours=3)).message
@@ -322,7 +322,7 @@ def test_a_database_that_cannot_be_read_is_replaced_by_force_alone(house: House)
 
 
 # --- doors ----------------------------------------------------------------------------------------------------------
-def test_what_was_closed_since_stays_closed(house: House) -> None:
+def test_a_restore_keeps_revoked_access_revoked(house: House) -> None:
     house.live()
     ana = User.objects.get()
     ben = User.objects.create_user("ben")
@@ -499,7 +499,9 @@ def backups(*ages_in_days: int) -> list[Path]:
     ("keep", "keep_days", "gone"),
     [(None, None, []), (2, None, [5, 40]), (None, 30, [40]), (3, 4, [5, 40]), (1, 1, [1, 5, 40]), (9, 99, [])],
 )
-def test_what_is_outdated(keep: int | None, keep_days: int | None, gone: list[int]) -> None:
+def test_outdated_backups_are_chosen_by_number_and_age(
+    keep: int | None, keep_days: int | None, gone: list[int]
+) -> None:
     there = [*backups(40, 0, 5, 1), Path("b/letters.tar"), Path("b/echovessel-old.tar")]
     assert create.outdated_backups(there, MOMENT, keep, keep_days) == backups(*gone)
 
@@ -516,7 +518,7 @@ def test_older_backups_go(house: House) -> None:
     assert sorted(os.listdir(house.backups)) == sorted([file.name, "letters.tar"])
 
 
-def test_what_a_dead_backup_left_goes_with_the_next(house: House) -> None:
+def test_the_next_backup_deletes_the_parts_of_a_dead_one(house: House) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
     left = house.backups / f"{create.PART}{holder_of(gone.pid)}:abc"
@@ -549,7 +551,7 @@ def test_a_swap_that_was_not_begun_leaves_all_as_it_was(tmp_path: Path) -> None:
 
 
 @each_row("name", ["secret_key", "knobs.toml", "help.zh.txt", "media/a/b.png"])
-def test_what_belongs_to_an_installation(name: str) -> None:
+def test_files_of_an_installation_belong_to_a_backup(name: str) -> None:
     assert contents.belongs(name)
 
 

@@ -103,6 +103,6 @@ def test_a_row_that_is_inserted_is_as_one_that_was_saved(mira: Persona, sessions
     assert Turn.objects.get().created_at == turn.created_at
 
 
-def test_what_the_database_refuses_is_refused(mira: Persona, sessions: list[Session]) -> None:
+def test_an_insert_raises_the_integrity_error_of_the_database(mira: Persona, sessions: list[Session]) -> None:
     with pytest.raises(IntegrityError):
         insert(Session(persona=mira, channel="c0"))

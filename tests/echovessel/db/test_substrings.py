@@ -134,7 +134,7 @@ TEXT = st.text(alphabet=st.sampled_from('abAB é小黑白猫%_" '), max_size=12)
 
 
 @given(texts=st.lists(TEXT, max_size=8), needle=TEXT)
-def test_law_found_is_what_holds_it_whatever_the_case(table, texts, needle):
+def test_law_search_finds_the_texts_that_contain_the_needle_in_any_case(table, texts, needle):
     with transaction.atomic(using="substrings"):
         point = transaction.savepoint(using="substrings")
         table.insert(*texts)

@@ -52,7 +52,7 @@ def test_with_secure_delete_such_a_row_leaves_nothing(database: sqlite3.Connecti
     assert "otter" not in leftover_text(file)
 
 
-def test_the_log_holds_what_was_replaced_and_that_is_left(database: sqlite3.Connection, file: Path) -> None:
+def test_the_write_ahead_log_keeps_deleted_rows_until_a_checkpoint(database: sqlite3.Connection, file: Path) -> None:
     log = file.with_name(f"{file.name}-wal")
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA secure_delete = ON")

@@ -131,7 +131,7 @@ def test_only_so_many_are_remembered_and_no_words(encoder: Encoder, monkeypatch:
     assert not {text.encode() for text in ("a", "bb", "ccc")} & set(embedding._lately.keys())
 
 
-def test_what_waits_meanwhile_is_embedded_together(encoder: Encoder) -> None:
+def test_texts_that_wait_for_the_encoder_are_embedded_in_one_batch(encoder: Encoder) -> None:
     encoder.let.clear()
     with ThreadPoolExecutor(5) as people:
         first = people.submit(embedding.embed, ["first"])
@@ -153,7 +153,7 @@ def test_when_the_model_is_missing_everybody_is_told(encoder: Encoder) -> None:
     assert embedding.embed(["whole"])[0, 0] == 5
 
 
-def test_what_was_begun_early_is_not_made_again(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_embedding_begun_early_is_computed_once(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "_is_loaded", lambda: True)
     for _ in range(2):
         embedding.soon("early")

@@ -259,7 +259,7 @@ def test_knobs_are_declared() -> None:
         ("somebody/something", "", ""),
     ],
 )
-def test_well_known_models_get_what_they_want(model: str, query: str, document: str) -> None:
+def test_well_known_models_get_their_prefixes(model: str, query: str, document: str) -> None:
     family = model_names.family_of(model)
     assert (family.query, family.document) == (query, document)
 

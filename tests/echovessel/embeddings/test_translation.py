@@ -76,7 +76,7 @@ def test_a_place_becomes_its_name_alone(chinese: str, name: str) -> None:
 
 
 @each_row("text", ["㐁", "她", "的了吗", "他和她", "，", "的！", "的😀"])
-def test_what_would_leave_nothing_and_what_is_not_known_stays(text: str) -> None:
+def test_text_without_a_translation_stays(text: str) -> None:
     assert in_english(text) == text
 
 
@@ -109,7 +109,7 @@ def test_no_text_without_chinese_is_changed(text: str) -> None:
 
 
 @given(st.one_of(st.text(min_size=1), CHINESE, st.builds(str.__add__, CHINESE, st.text())))
-def test_whatever_says_something_says_something_afterwards(text: str) -> None:
+def test_a_translation_of_words_is_not_empty(text: str) -> None:
     said = in_english(text)
     assert said
     assert any(map(str.isalnum, said)) == any(map(str.isalnum, text))

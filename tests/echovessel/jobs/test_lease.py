@@ -49,7 +49,7 @@ def test_a_process_that_has_ended_is_dead() -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="only Linux tells")
-def test_one_that_nobody_has_buried_yet_is_dead_too() -> None:
+def test_a_zombie_process_counts_as_dead() -> None:
     pid = os.fork()
     if pid == 0:
         os._exit(0)

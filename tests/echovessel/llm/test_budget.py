@@ -91,7 +91,9 @@ def test_the_second_question_of_an_answer_is_not_cut_off(ana: User, scripted: Sc
     assert len(scripted.requests) == 2
 
 
-def test_nor_where_the_first_was_heard_the_day_before(ana: User, scripted: Script, clock: Any) -> None:
+def test_the_cap_allows_the_second_attempt_after_a_stored_reply_of_yesterday(
+    ana: User, scripted: Script, clock: Any
+) -> None:
     class Yesterday:
         def load(self) -> list[llm.Reply]:
             return [llm.Reply("Perhaps.", True, llm.Usage(100, 0, 7))]
@@ -218,7 +220,7 @@ def test_every_purpose_has_a_cap_and_its_reason() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_talk_is_capped_as_well_and_says_so_before_a_word(scripted: Script) -> None:
+async def test_a_session_is_capped_as_well_and_says_so_before_a_word(scripted: Script) -> None:
     ana = await User.objects.acreate(username="ana")
     await asyncio.to_thread(spend, ana, at=timezone.now(), purpose="chat")
     with pytest.raises(llm.LLMError) as caught:

@@ -262,7 +262,7 @@ def test_at_most_one_question_is_asked_in_three_messages() -> None:
     assert all(sum(asked[at : at + 3]) <= 1 for at in range(len(asked) - 2))
 
 
-def test_the_same_talk_gets_the_same_words_and_other_talks_get_others() -> None:
+def test_the_same_session_gets_the_same_words_and_other_sessions_get_others() -> None:
     lines = [f"I went for a walk on day {number}" for number in range(8)]
     replies = [answer(line) for line in lines]
     assert replies == [answer(line) for line in lines]
@@ -445,7 +445,7 @@ def test_where_one_thing_holds_at_a_time_the_last_word_is_told_alone(
     assert memory.split("“")[1].rstrip("”。.") not in told
 
 
-def test_what_is_over_is_told_with_its_end() -> None:
+def test_ended_facts_are_quoted_with_their_end() -> None:
     for question, memory, said in (
         ("what's my dog called?", "Ana: “My dog is called Rex.”", "Rex died yesterday"),
         ("who is my boyfriend?", "Ana: “My boyfriend Tom is a baker.”", "Tom and I broke up"),

@@ -28,7 +28,7 @@ NOTHING = {"base_url": "", "key": "", "anthropic_key": "", "openai_key": ""}
         ({"base_url": "https://api.anthropic.com"}, "anthropic"),
     ],
 )
-def test_auto_takes_what_is_set(given: dict[str, str], provider: str) -> None:
+def test_auto_chooses_the_configured_provider(given: dict[str, str], provider: str) -> None:
     assert automatic(**(NOTHING | given)) == provider
 
 

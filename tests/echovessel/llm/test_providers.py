@@ -144,7 +144,7 @@ async def test_nothing_is_kept_and_nobody_is_named_whatever_the_purpose(
         assert not [word for word in (*map(str, theirs.values()), "Ana", "Mira-of-the-sea") if word in sent]
 
 
-def test_openais_own_server_is_told_the_same() -> None:
+def test_openais_own_server_is_asked_not_to_store() -> None:
     for shape in (None, schema_of(Events)):
         for mode in ("schema", "json", "text"):
             fields = openai_provider.body(a_request(), shape, Terms(mode), "gpt", own=True)

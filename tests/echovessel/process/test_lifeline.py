@@ -93,7 +93,7 @@ def test_a_child_of_up_ends_with_it_whenever_up_died(prepare: str, when: str) ->
     assert child.wait(10) == -(signal.SIGKILL if prepare else signal.SIGTERM)
 
 
-def test_who_is_no_child_of_up_goes_on() -> None:
+def test_a_process_not_started_by_up_keeps_running() -> None:
     child = run(CHILD_OF_UP.format(prepare=""))
     assert child.stdout is not None
     assert child.stdout.readline() == "started\n"

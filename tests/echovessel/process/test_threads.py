@@ -50,7 +50,7 @@ async def test_the_function_sees_a_copy_of_the_callers_context():
     assert WHO.get() == "caller"
 
 
-async def test_eight_calls_wait_beside_and_not_behind_each_other():
+async def test_eight_calls_run_in_parallel():
     barrier = threading.Barrier(threads.THREADS)
     await asyncio.gather(*(in_thread(barrier.wait, 5) for _ in range(threads.THREADS)))
 

@@ -69,14 +69,14 @@ def test_no_address_lets_its_answer_be_kept(mira: Persona, client: Client) -> No
     assert 500 not in statuses
 
 
-def test_nor_what_a_program_is_told_or_refused(mira: Persona, client: Client, ana: Any) -> None:
+def test_api_answers_and_refusals_are_not_stored(mira: Persona, client: Client, ana: Any) -> None:
     _token, key = secrets.create(ana, "", mira.created_at)
     for headers in ({}, {"Authorization": f"Bearer {key}"}, {"Authorization": "Bearer ev_wrong"}):
         for address in (f"/api/personas/{mira.uuid}/messages", "/api/nothing", "/v1/models", "/v1/nothing"):
             assert client.get(address, headers=headers).headers["Cache-Control"] == "no-store"
 
 
-async def test_nor_is_what_is_answered_step_by_step(rf: Any) -> None:
+async def test_streamed_answers_are_not_stored(rf: Any) -> None:
     async def stream_response(_request: Any) -> StreamingHttpResponse:
         return StreamingHttpResponse(iter(["…"]))
 

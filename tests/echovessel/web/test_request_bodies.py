@@ -53,16 +53,16 @@ def test_a_form_comes_whole_and_not_parsed() -> None:
     assert b"4 4 1" in send_request(FORM + b"Content-Length: 4\r\n", b"a=bc", lambda base, limit: base), "twisted would"
 
 
-def test_what_is_too_large_is_told_so_and_nothing_of_it_is_looked_at() -> None:
+def test_a_too_large_body_is_refused_unread() -> None:
     assert send_form(b"x" * (MOST + 1)) == TOO_LARGE
     assert send_chunked(b"x" * 600, b"x" * 600) == TOO_LARGE
 
 
-def test_it_is_told_before_the_body_comes() -> None:
+def test_a_too_large_content_length_is_refused_before_the_body() -> None:
     assert send_request(b"Content-Length: 1001\r\n", b"") == TOO_LARGE
 
 
-def test_what_comes_in_pieces_says_how_long_it_is() -> None:
+def test_a_chunked_body_gets_its_content_length() -> None:
     """Django decides by the header alone whether a body is too long for memory."""
     assert send_chunked(b"x" * 6, b"y" * 7).endswith(b"13 13 0\r\n0\r\n\r\n")
 

@@ -114,5 +114,5 @@ def test_an_archive(ana: User) -> None:
     assert not ConceptNode.objects.exists()
 
 
-def test_what_a_model_says() -> None:
+def test_a_piece_of_a_reply_has_no_null_and_no_half_character() -> None:
     assert storable_piece("a\0b\ud83c") == ("ab", "\ud83c")

@@ -160,14 +160,14 @@ def test_her_own_archive_brings_nothing_twice_into_her(ana: User, life: Persona,
     assert saved_lines(life) == before
 
 
-def test_talks_off_the_record_are_in_no_archive(life: Persona) -> None:
+def test_sessions_off_the_record_are_in_no_archive(life: Persona) -> None:
     private_session = Session.objects.create(persona=life, off_the_record=True, status="open")
     line(private_session, "Nobody must know.")
     assert b"Nobody must know." not in b"".join(write.archive_lines(life, NOW))
     assert str(private_session.uuid).encode() not in b"".join(write.archive_lines(life, NOW))
 
 
-def test_whoever_lives_on_in_another_is_saved_as_that_one(life: Persona) -> None:
+def test_a_merged_entity_is_saved_with_its_survivor(life: Persona) -> None:
     milo, rosa = life.entities.get(canonical_name="Milo"), life.entities.get(canonical_name="Rosa")
     merge.merge_pair(milo, rosa, None, NOW)
     survivor, merged = saved_objects(life, "entity")

@@ -153,7 +153,7 @@ def test_bad_lines_can_be_skipped_and_are_reported(ana: User, tmp_path: Path) ->
     assert ConceptNode.objects.count() == 3
 
 
-def test_what_is_not_understood_is_reported_at_any_depth(ana: User, tmp_path: Path) -> None:
+def test_unknown_fields_are_reported_at_any_depth(ana: User, tmp_path: Path) -> None:
     reports: list[str] = []
     quote = {"message": "m1", "quote": "a white cat", "tone": "glad"}
     day = {"start": "2026-01-02", "at": 9}
@@ -175,7 +175,7 @@ def test_what_is_not_understood_is_reported_at_any_depth(ana: User, tmp_path: Pa
     assert ConceptNode.objects.filter(external_id="n9").exists()
 
 
-def test_what_has_no_fields_of_ours_is_kept(ana: User, tmp_path: Path) -> None:
+def test_free_form_facts_and_moods_are_kept(ana: User, tmp_path: Path) -> None:
     facts = {"born": "1990-02-03", "cats": [{"name": "小黑", "age": 3.5}]}
     mood_fields = {"mood": "tender", "energy": 7, "why": "the cat"}
     reports: list[str] = []
@@ -221,7 +221,7 @@ def test_empty_lines_before_the_header_do_not_matter(ana: User) -> None:
     assert import_archive(file, ana).added["messages"] == 3
 
 
-def test_ids_are_whatever_another_program_calls_its_things(ana: User, tmp_path: Path) -> None:
+def test_ids_of_an_archive_may_be_any_text(ana: User, tmp_path: Path) -> None:
     names = {"s1": "谈话 №1 / über", "m1": "消息 1", "n1": "n" * 200, "e1": "a b\tc", "mira-1": "'; DROP TABLE --"}
     lines = [{key: _rename(names, value) for key, value in line.items()} for line in SMALL]
     persona = import_lines(tmp_path, ana, *lines).persona
@@ -239,7 +239,7 @@ def _rename(names: dict[str, str], value: Any) -> Any:
     return names.get(value, value) if isinstance(value, str) else value
 
 
-def test_what_refers_to_a_line_that_is_left_out_goes_with_it(ana: User, tmp_path: Path) -> None:
+def test_records_that_refer_to_a_skipped_record_are_skipped(ana: User, tmp_path: Path) -> None:
     orphans = [
         message("m9", "Nowhere to be.", of="s9"),
         node("n8", "Ana was nowhere.", messages=["m9"]),
@@ -333,12 +333,12 @@ def test_a_turn_is_never_here_without_its_lines(ana: User, tmp_path: Path, monke
         ((HEADER, {**PERSONA, "mood": {"mood": 5}}), "line 2: mood"),
     ],
 )
-def test_what_is_no_archive_is_refused(ana: User, tmp_path: Path, lines: tuple[Any, ...], reason: str) -> None:
+def test_a_file_that_is_no_archive_is_refused(ana: User, tmp_path: Path, lines: tuple[Any, ...], reason: str) -> None:
     with pytest.raises(ArchiveError, match=reason):
         import_lines(tmp_path, ana, *lines)
 
 
-def test_what_people_wrote_since_is_not_overwritten(ana: User, tmp_path: Path) -> None:
+def test_a_second_import_keeps_later_edits_of_people(ana: User, tmp_path: Path) -> None:
     persona = import_lines(tmp_path, ana).persona
     CoreBlock.objects.get(persona=persona, label=Label.USER).rewrite("Ana moved to Porto.", ana)
     import_lines(tmp_path, ana)
@@ -419,7 +419,7 @@ def test_a_chinese_archive_makes_a_chinese_persona(ana: User, tmp_path: Path) ->
     assert result.persona.language == "zh"
 
 
-def test_who_was_told_apart_or_merged_since_stays_so(ana: User, tmp_path: Path) -> None:
+def test_a_second_import_keeps_later_splits_and_merges(ana: User, tmp_path: Path) -> None:
     persona = import_lines(tmp_path, ana).persona
     somebody = Entity.objects.create(persona=persona, canonical_name="Whitey")
     cat = Mention.objects.get().entity

@@ -73,7 +73,7 @@ def test_nothing_that_was_forgotten_comes_back_under_another_id(ana: User, tmp_p
     assert not Entity.objects.exists()
 
 
-def test_a_talk_of_which_no_line_is_left_is_refused_with_its_summary(ana: User, tmp_path: Path) -> None:
+def test_a_session_of_which_no_line_is_left_is_refused_with_its_summary(ana: User, tmp_path: Path) -> None:
     persona = import_lines(tmp_path, ana).persona
     forget_targets(persona, Target("session", Session.objects.get().pk))
     assert not Session.objects.exists()
@@ -83,7 +83,7 @@ def test_a_talk_of_which_no_line_is_left_is_refused_with_its_summary(ana: User, 
         assert not Message.objects.exists()
 
 
-def test_what_loses_a_part_of_its_ground_comes_without_that_part(ana: User, tmp_path: Path) -> None:
+def test_imported_records_lose_refused_evidence(ana: User, tmp_path: Path) -> None:
     first = import_lines(tmp_path, ana, *SMALL[:2])
     add_tombstone(first.persona, "Ana has a dog.")
     add_tombstone(first.persona, "I have a dog called Rex, I tell you.")
@@ -150,7 +150,7 @@ def test_what_is_forgotten_while_it_is_loaded_does_not_slip_in(
     assert not ConceptNode.objects.filter(kind="thought").exists()
 
 
-def test_what_came_in_by_one_import_carries_its_mark(ana: User, tmp_path: Path) -> None:
+def test_imported_rows_carry_the_uuid_of_their_import(ana: User, tmp_path: Path) -> None:
     first = import_lines(tmp_path, ana)
     second = import_lines(tmp_path, ana, *SMALL, message("m9", "One more."))
     runs = list(ImportRun.objects.order_by("id"))

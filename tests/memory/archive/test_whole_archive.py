@@ -208,7 +208,9 @@ def test_every_layer_and_setting_comes_back_with_the_same_bytes(ana: User, every
     assert checks.broken_invariants(LATER) == {}
 
 
-def test_what_is_restored_means_what_it_did(ana: User, everything: Persona, tmp_path: Path) -> None:
+def test_a_restored_archive_keeps_references_settings_and_tombstones(
+    ana: User, everything: Persona, tmp_path: Path
+) -> None:
     again = restore_saved(tmp_path, ana, everything)
     assert again.uuid == everything.uuid
     assert (again.care_until, again.created_at) == (LATER, everything.created_at)

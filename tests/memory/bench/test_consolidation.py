@@ -8,7 +8,7 @@ from memory.bench.talks import talks
 from memory.models import ConceptNode, Entity
 
 
-def test_a_life_is_the_same_for_its_seed_and_no_two_talks_are() -> None:
+def test_a_life_is_the_same_for_its_seed_and_no_two_sessions_are() -> None:
     life = list(talks(60, 20))
     assert life == list(talks(60, 20))
     assert life != list(talks(60, 20, seed=2))
@@ -21,7 +21,7 @@ def test_a_life_is_the_same_for_its_seed_and_no_two_talks_are() -> None:
 
 
 @pytest.mark.django_db
-def test_talks_are_remembered_and_timed() -> None:
+def test_sessions_are_remembered_and_timed() -> None:
     done: list[int] = []
     figures = measure(3, 6, 1, done.append)
     assert done == [1, 1, 1]

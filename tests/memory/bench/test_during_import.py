@@ -46,7 +46,7 @@ def test_it_talks_through_the_whole_of_reading_and_storing_and_answers_what_is_a
 
 
 @pytest.mark.django_db
-def test_of_what_is_remembered_no_more_is_waited_for_than_was_wanted(mira: Persona) -> None:
+def test_turns_during_remembering_stop_at_the_limit(mira: Persona) -> None:
     job = begin_import(mira, CHAT, NAME)
     ImportJob.objects.filter(pk=job.pk).update(status="remembering", confirmed_at=NOW)
     talks: Any = Worker(job)
@@ -60,7 +60,7 @@ def test_the_ratio_is_that_of_the_slowest_twentieth_to_the_same_alone() -> None:
     assert {step: found["ratio"] for step, found in told.items()} == {"before": 0.5, "writing": 1.5, "after": 1.0}
 
 
-def test_the_table_says_of_whom_and_of_what_each_figure_is() -> None:
+def test_the_table_names_owner_and_step_of_each_figure() -> None:
     step = {"p50": 90.0, "p95": 120.4, "ratio": 1.2, "turns": 9}
     figures = {
         "megabytes": 2,

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.installation
 
 
 @pytest.mark.parametrize(("megabytes", "most_mb"), [(1, 250), pytest.param(188, 300, marks=pytest.mark.campaign)])
-def test_years_of_talk_come_in_within_the_memory_of_one_talk(tmp_path: Path, megabytes: int, most_mb: int) -> None:
+def test_a_large_import_needs_the_memory_of_one_session(tmp_path: Path, megabytes: int, most_mb: int) -> None:
     command = [sys.executable, "manage.py", "bench", "--json", "import", "--megabytes", str(megabytes)]
     env = Installation(tmp_path).env
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)

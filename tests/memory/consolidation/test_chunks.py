@@ -23,7 +23,7 @@ def message_ids(messages: Iterable[PromptMessage]) -> list[int]:
     return [message.id for message in messages]
 
 
-def test_a_long_talk_is_read_in_pieces_each_line_once_with_those_before_as_context() -> None:
+def test_a_long_session_is_read_in_pieces_each_message_once_with_those_before_as_context() -> None:
     messages = [create_message(f"line {number}", tokens=100 - PER_LINE, number=number) for number in range(400)]
     all_pieces = split_pieces(messages)
     assert all(len(piece.lines) <= 60 for piece in all_pieces)
@@ -46,11 +46,11 @@ def test_after_an_early_reading_only_the_rest_is_new() -> None:
     assert next_piece(messages, 8, 6_000, 4) is None
 
 
-def test_a_short_talk_is_one_piece_and_silence_is_none() -> None:
+def test_a_short_session_is_one_piece_and_silence_is_none() -> None:
     assert len(split_pieces([create_message("hi")])) == 1
     assert split_pieces([]) == []
 
 
-def test_lines_longer_than_a_piece_come_whole_and_alone() -> None:
+def test_messages_longer_than_a_piece_come_whole_and_alone() -> None:
     messages = [create_message("long", tokens=9_000, number=number) for number in range(3)]
     assert [message_ids(piece.lines) for piece in split_pieces(messages)] == [[0], [1], [2]]

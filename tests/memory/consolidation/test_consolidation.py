@@ -28,7 +28,7 @@ def event_data(name: str) -> list[dict[str, Any]]:
     return list(OutboxEvent.objects.filter(name=name).order_by("id").values_list("data", flat=True))
 
 
-def test_a_talk_becomes_memory(mira: Persona, model: Script, clock: Clock) -> None:
+def test_a_session_becomes_memory(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, CAT, "> 小黑听起来好可爱！", "是啊，我很喜欢他。")
     message = session.messages.order_by("id")[0]
     model.answers(
@@ -85,7 +85,7 @@ PLACES = ("Rome", "a lighthouse", "Ulan Bator", "the mountains", "Chicago")
 
 
 @pytest.mark.parametrize("text", [CAT, "I adopted a white cat called Milo. He jumps on my face at night."])
-def test_without_any_model_a_short_talk_is_remembered_too(
+def test_without_any_model_a_short_session_is_remembered_too(
     mira: Persona, clock: Clock, text: str, settings: Any
 ) -> None:
     settings.LLM_PROVIDER = "offline"
@@ -129,7 +129,7 @@ def test_a_greeting_is_closed_without_being_read(mira: Persona, model: Script, c
     assert event_data("chat.session.boundary")[0]["trivial"] is True
 
 
-def test_two_lines_about_a_death_are_read(mira: Persona, model: Script, clock: Clock) -> None:
+def test_two_messages_about_a_death_are_read(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, "我妈妈去世了")
     model.answers(
         extraction(
@@ -166,7 +166,7 @@ def test_a_claim_needs_words_and_a_fact_about_the_user_their_own(
     assert event_data("chat.session.boundary")[0]["events_count"] == (status == Status.ACTIVE)
 
 
-def test_words_of_another_talk_or_withheld_ones_are_no_evidence(mira: Persona, model: Script, clock: Clock) -> None:
+def test_words_of_another_session_or_withheld_ones_are_no_evidence(mira: Persona, model: Script, clock: Clock) -> None:
     other = talk(mira, "I moved to Lyon.", status="closed").messages.get()
     session = talk(mira, "I moved to Lyon.", "Really.", "Yes.", "So it is.")
     hidden = session.messages.first()
@@ -218,7 +218,7 @@ def test_two_equal_events_of_one_answer_are_one(mira: Persona, model: Script, cl
     assert (node.mention_count, node.evidence.count()) == (2, 2)
 
 
-def test_memories_of_a_talk_that_is_read_late_are_as_old_as_their_words(
+def test_memories_of_a_session_that_is_read_late_are_as_old_as_their_words(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = talk(mira, "I bake bread.", "> I'll ask on Friday!", "Yes, bread.", "bye")
@@ -291,7 +291,9 @@ def test_what_the_replies_recalled_is_counted_once_for_each_turn(mira: Persona, 
     assert (node.access_count, node.last_accessed_at) == (2, clock.now)
 
 
-def test_a_long_talk_yields_events_from_its_middle(mira: Persona, model: Script, clock: Clock, settings: Any) -> None:
+def test_a_long_session_yields_events_from_its_middle(
+    mira: Persona, model: Script, clock: Clock, settings: Any
+) -> None:
     settings.KNOBS |= {"consolidate.chunk_tokens": 800}
     texts = [f"Line {number}: " + "we went on and on about the weather " * 11 for number in range(60)]
     texts[30] = "By the way, I got engaged to Noor."
@@ -362,7 +364,7 @@ def test_off_the_record_leaves_nothing(mira: Persona, model: Script, clock: Cloc
     assert event_data("chat.session.boundary")[-1]["closed_session_id"] == str(session.uuid)
 
 
-def test_a_talk_read_late_overrules_no_later_mood(mira: Persona, model: Script, clock: Clock) -> None:
+def test_a_session_read_late_overrules_no_later_mood(mira: Persona, model: Script, clock: Clock) -> None:
     early = talk(mira, "I am sad.", "a", "b", at=NOW - timedelta(hours=5))
     late = talk(mira, "I am glad.", "a", "b", at=NOW)
     model.answers(extraction(session_mood_signal={"mood": "glad", "energy": 8, "last_user_signal": None}))
@@ -461,7 +463,7 @@ def test_a_name_is_linked_wherever_it_stands_though_the_model_miscounts(
 
 
 @override_settings(LLM_PROVIDER="offline")
-def test_imported_talks_are_never_touched(mira: Persona, clock: Clock) -> None:
+def test_imported_sessions_are_never_touched(mira: Persona, clock: Clock) -> None:
     session = talk(mira, "My mother died.", status="closed")
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
     assert not ConceptNode.objects.exists()
@@ -488,7 +490,7 @@ def test_an_answer_that_is_gone_when_it_is_to_be_written_leaves_nothing(
     assert not MoodChange.objects.exists()
 
 
-def test_nothing_is_written_of_a_line_that_is_put_away_meanwhile(
+def test_nothing_is_written_of_a_message_that_is_put_away_meanwhile(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = talk(mira, "I adopted a white cat called Milo today.", "My dog is black.", "I am so glad.")
@@ -511,7 +513,7 @@ def test_nothing_is_written_of_a_line_that_is_put_away_meanwhile(
     ]
 
 
-def test_a_talk_off_the_record_ends_with_a_receipt_without_words(mira: Persona, clock: Clock) -> None:
+def test_a_session_off_the_record_ends_with_a_receipt_without_words(mira: Persona, clock: Clock) -> None:
     session = talk(mira, "A secret.", "> I see.")
     Session.objects.filter(pk=session.pk).update(off_the_record=True)
     turn(session, "done")
@@ -521,7 +523,7 @@ def test_a_talk_off_the_record_ends_with_a_receipt_without_words(mira: Persona, 
     assert receipt.counts == {"chat_session": 1, "chat_message": 2, "chat_messagetext": 2, "chat_turn": 1}
 
 
-def test_a_summary_leaves_out_what_was_put_right_later_in_the_talk(mira: Persona) -> None:
+def test_a_summary_leaves_out_what_was_put_right_later_in_the_session(mira: Persona) -> None:
     session = talk(mira, "a", "b")
     before, now = "Ana's interview is on Thursday.", "Ana's interview is on Friday."
     right = put(mira, now, session=session).node

@@ -44,7 +44,7 @@ def test_an_idiom_alone_is_no_signal() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("words", ["s u i c i d e", "想自鲨"])
-def test_a_disguised_cry_is_read_early_and_is_no_trivial_talk(
+def test_a_disguised_cry_is_read_early_and_is_no_trivial_session(
     mira: Persona, model: Script, clock: Clock, words: str
 ) -> None:
     message = receive_message(mira, words, None, "web", NOW).message

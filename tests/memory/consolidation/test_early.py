@@ -85,7 +85,7 @@ def lease_state(session: Session) -> tuple[Any, ...]:
     )
 
 
-def test_what_was_said_so_far_is_remembered_and_the_talk_goes_on(mira: Persona, model: Script, clock: Clock) -> None:
+def test_what_was_said_so_far_is_remembered_and_the_session_goes_on(mira: Persona, model: Script, clock: Clock) -> None:
     session = start_session(mira)
     model.answers(create_answer())
     assert requests.request_early_consolidation(session, clock.now)
@@ -100,7 +100,7 @@ def test_what_was_said_so_far_is_remembered_and_the_talk_goes_on(mira: Persona, 
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
 
 
-def test_even_a_talk_that_the_gate_would_drop_is_read_when_somebody_asks(
+def test_even_a_session_that_the_gate_would_drop_is_read_when_somebody_asks(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = start_session(mira, "hi", "> hey")
@@ -110,7 +110,9 @@ def test_even_a_talk_that_the_gate_would_drop_is_read_when_somebody_asks(
     assert new_contents(model) == ["hi", "hey"]
 
 
-def test_no_line_is_asked_about_twice_and_the_close_reads_the_rest(mira: Persona, model: Script, clock: Clock) -> None:
+def test_no_message_is_asked_about_twice_and_the_close_reads_the_rest(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
     session = start_session(mira)
     model.structured[:] = [
         create_answer("calm", "Milo."),
@@ -143,7 +145,9 @@ def test_no_line_is_asked_about_twice_and_the_close_reads_the_rest(mira: Persona
     assert [request.purpose for request in model.requests] == ["extraction"] * 3 + ["reflection"]
 
 
-def test_lines_that_were_read_are_marked_and_stand_above_the_talk(mira: Persona, model: Script, clock: Clock) -> None:
+def test_messages_that_were_read_are_marked_and_stand_above_the_session(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
     session = start_session(mira)
     model.structured[:] = [create_answer()] * 2
     requests.request_early_consolidation(session, clock.now)
@@ -160,7 +164,7 @@ def test_lines_that_were_read_are_marked_and_stand_above_the_talk(mira: Persona,
     assert model.requests[0].user.count("<said>") == 1
 
 
-def test_an_event_of_lines_that_were_read_is_dropped_and_one_that_adds_to_them_kept(
+def test_an_event_of_messages_that_were_read_is_dropped_and_one_that_adds_to_them_kept(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = start_session(mira)
@@ -189,7 +193,7 @@ def test_an_event_of_lines_that_were_read_is_dropped_and_one_that_adds_to_them_k
     assert set(mira.entities.get().mentions.values_list("node__description", flat=True)) == {"Milo is five."}
 
 
-def test_without_a_model_nothing_is_made_of_lines_that_were_read(mira: Persona, clock: Clock, settings: Any) -> None:
+def test_without_a_model_nothing_is_made_of_messages_that_were_read(mira: Persona, clock: Clock, settings: Any) -> None:
     settings.LLM_PROVIDER = "offline"
     session = start_session(mira, "My sister Anna lives in Rome.", "> Lovely!")
     requests.request_early_consolidation(session, clock.now)
@@ -352,7 +356,9 @@ def test_killed_with_an_answer_in_hand_it_asks_nobody_again_though_more_was_said
     assert LLMCall.objects.filter(purpose="extraction").count() == 2
 
 
-def test_a_fault_that_may_pass_pauses_and_an_open_talk_never_fails(mira: Persona, model: Script, clock: Clock) -> None:
+def test_a_fault_that_may_pass_pauses_and_an_open_session_never_fails(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
     session = start_session(mira)
     requests.request_early_consolidation(session, clock.now)
     for attempt in range(1, 6):
@@ -409,7 +415,7 @@ def test_closed_while_it_fails_the_request_stands_and_the_gate_lets_it_pass(
     assert Evidence.objects.count() == 1
 
 
-def test_what_kills_its_reader_every_time_leaves_the_talk_open(
+def test_what_kills_its_reader_every_time_leaves_the_session_open(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def die(texts: Any, **_: Any) -> Any:
@@ -429,7 +435,7 @@ def test_what_kills_its_reader_every_time_leaves_the_talk_open(
 
 
 @pytest.mark.parametrize("status", ["closing", "consolidating", "closed", "failed"])
-def test_only_an_open_talk_can_be_read_early(mira: Persona, clock: Clock, status: str) -> None:
+def test_only_an_open_session_can_be_read_early(mira: Persona, clock: Clock, status: str) -> None:
     session = talk(mira, "I have a cat.", status=status)
     assert not requests.request_early_consolidation(session, clock.now)
     assert not OrmQ.objects.exists()
@@ -470,7 +476,7 @@ def test_killed_before_any_statement_of_an_early_reading_nothing_is_lost_or_doub
     assert same_wherever_it_dies(try_out, stride) > 30
 
 
-def test_a_talk_that_is_closed_while_its_reading_waits_says_what_it_waits_for(
+def test_a_session_that_is_closed_while_its_reading_waits_says_what_it_waits_for(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = start_session(mira)
@@ -486,7 +492,7 @@ def test_a_talk_that_is_closed_while_its_reading_waits_says_what_it_waits_for(
     assert runner.run(session.pk, clock) == Outcome.CLOSED
 
 
-def test_a_talk_whose_pause_is_over_waits_for_nothing(mira: Persona, model: Script, clock: Clock) -> None:
+def test_a_session_whose_pause_is_over_waits_for_nothing(mira: Persona, model: Script, clock: Clock) -> None:
     session = start_session(mira)
     requests.request_early_consolidation(session, clock.now)
     model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False)]

@@ -56,7 +56,7 @@ def test_a_quote_is_found_up_to_form(quote: str, content: str, passage: str) -> 
         ("I have a whi…", "I have a white cat."),
     ],
 )
-def test_what_was_not_said_is_not_found(quote: str, content: str) -> None:
+def test_text_absent_from_the_message_is_not_found(quote: str, content: str) -> None:
     assert find(quote, content) is None
 
 

@@ -15,11 +15,11 @@ DINNER = create_node(2, "Ana cooked risotto for her neighbours.")
 BOTH = [VINEYARD, DINNER]
 
 
-def test_what_the_words_repeat_is_a_ground_though_something_else_is_cited() -> None:
+def test_an_uncited_event_that_the_thought_repeats_is_evidence() -> None:
     assert grounds([DINNER], "Tom will show them the secret vineyard near Siena.", BOTH, NAMES) == [DINNER, VINEYARD]
 
 
-def test_what_the_words_do_not_repeat_is_none() -> None:
+def test_an_event_that_the_thought_does_not_repeat_is_no_evidence() -> None:
     assert grounds([DINNER], "Cooking for others makes Ana quiet and glad.", BOTH, NAMES) == [DINNER]
 
 
@@ -27,5 +27,5 @@ def test_the_names_of_the_two_repeat_nothing() -> None:
     assert grounds([DINNER], "Ana and Mira will see.", BOTH, NAMES) == [DINNER]
 
 
-def test_what_cites_nothing_rests_on_nothing() -> None:
+def test_a_thought_that_cites_no_event_has_no_evidence() -> None:
     assert grounds([], "Tom will show them the secret vineyard near Siena.", BOTH, NAMES) == []

@@ -90,7 +90,7 @@ def test_a_model_that_ignores_the_new_fields_is_read_as_before(mira: Persona, mo
     assert list(ConceptNode.objects.values_list("kind", flat=True)) == ["event"]
 
 
-def test_what_nothing_bears_out_is_dropped_and_counted_item_by_item(mira: Persona, model: Script, clock: Clock) -> None:
+def test_unsupported_facts_are_dropped_and_counted_each(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, *LIFE)
     who, question, sister, sea, nuts = session.messages.order_by("id")
     wrong = [

@@ -41,12 +41,12 @@ def answer(description: str, message_id: str, summary: str = "") -> ExtractionAn
 LINES = [PromptMessage(1, "user", CAT, NOW, 9), PromptMessage(2, "user", "My cat is called 小黑.", NOW, 9)]
 
 
-def test_each_description_is_held_against_the_whole_lines_that_it_cites() -> None:
+def test_each_description_is_held_against_the_whole_messages_that_it_cites() -> None:
     assert is_in_another_language(answer("Ana's cat is called 小黑.", "m1"), LINES)
     assert not is_in_another_language(answer("Ana's cat is called 小黑.", "m2"), LINES)
     assert not is_in_another_language(answer("Ana's cat is called 小黑.", "m404"), LINES)
 
 
-def test_the_summary_is_held_against_the_talk() -> None:
+def test_the_summary_is_held_against_the_session() -> None:
     assert is_in_another_language(answer("Ana养了一只白猫。", "m1", "A talk about pets."), LINES[:1])
     assert not is_in_another_language(answer("Ana养了一只白猫。", "m1", "聊了猫。"), LINES[:1])

@@ -65,7 +65,7 @@ def changes() -> list[tuple[str, str | None]]:
 # --- outcomes -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", ["expectation", "intention"])
 @pytest.mark.parametrize("outcome", ["fulfilled", "violated", "expired"])
-def test_it_ends_once_and_by_what_told_it(
+def test_an_open_item_is_settled_once_and_names_its_evidence(
     create_item: Remember, remember: Remember, mira: Persona, kind: str, outcome: str
 ) -> None:
     node, news = create_item(kind=kind), remember(mira, "Ana got the job.")
@@ -94,7 +94,7 @@ def test_of_two_who_settle_it_at_once_the_first_counts(create_item: Remember) ->
     assert changes() == [("fulfilled", None)]
 
 
-def test_what_is_no_end_and_what_is_anothers_settles_nothing(
+def test_invalid_outcomes_and_events_of_other_personas_settle_nothing(
     create_item: Remember, remember: Remember, otto: Persona
 ) -> None:
     node = create_item()
@@ -111,16 +111,14 @@ def test_what_is_no_end_and_what_is_anothers_settles_nothing(
 
 
 @pytest.mark.parametrize("kind", ["event", "thought"])
-def test_only_what_is_awaited_can_end(create_item: Remember, kind: str) -> None:
+def test_only_expectations_and_intentions_can_be_settled(create_item: Remember, kind: str) -> None:
     node = create_item(kind=kind)
     assert not settle(node, "fulfilled", None, SATURDAY)
     assert not reopen(node, SATURDAY)
     assert stored_state(node)[0] == "open"
 
 
-def test_what_ended_is_awaited_again_when_a_person_says_so(
-    create_item: Remember, remember: Remember, mira: Persona
-) -> None:
+def test_a_settled_item_can_be_reopened(create_item: Remember, remember: Remember, mira: Persona) -> None:
     node = create_item()
     assert not reopen(node, SATURDAY)
     settle(node, "violated", remember(mira, "Ana heard nothing."), SATURDAY)
@@ -252,7 +250,7 @@ def render_expectations(request: ContextRequest) -> Section | None:
 
 
 @pytest.mark.parametrize("outcome", ["fulfilled", "violated", "expired"])
-def test_what_ended_stands_in_the_prompt_no_more(create_item: Remember, mira: Persona, outcome: str) -> None:
+def test_settled_items_leave_the_prompt(create_item: Remember, mira: Persona, outcome: str) -> None:
     node, promise = create_item(), create_item("Mira will ask about the interview.", kind="intention")
     before = context.promises(create_request(mira)), render_expectations(create_request(mira, "Hello."))
     assert all(section is not None and "interview" in section.text for section in before)
@@ -312,7 +310,7 @@ OTHERS = ("Ana may visit Lisbon in March.", "Ana's sister expects a baby.", "The
         ),
     ],
 )
-def test_what_the_line_may_be_about_stands_first_and_is_marked(
+def test_the_expectation_that_the_message_matches_is_first_and_marked(
     create_item: Remember, mira: Persona, language: str, others: tuple[str, ...], awaited_one: str, text: str, mark: str
 ) -> None:
     mira.language = language
@@ -341,14 +339,14 @@ def test_where_nothing_is_near_the_next_due_stand_first_and_unmarked(create_item
     assert [line[-9:] for line in section.text.splitlines()[2:5]] == [other[-9:] for other in OTHERS]
 
 
-def test_what_she_says_first_answers_nobody(create_item: Remember, mira: Persona) -> None:
+def test_an_outreach_matches_no_expectation(create_item: Remember, mira: Persona) -> None:
     create_item()
     section = render_expectations(create_request(mira, RESULT, occasion="it is due"))
     assert section is not None
     assert "matched" not in section.xray
 
 
-def test_the_last_line_alone_decides(create_item: Remember, mira: Persona) -> None:
+def test_the_last_message_alone_decides(create_item: Remember, mira: Persona) -> None:
     create_item()
     section = render_expectations(create_request(mira, LINE, "What should I cook tonight?"))
     assert section is not None
@@ -482,7 +480,7 @@ def test_short_news_of_what_is_awaited_is_worth_reading(
     assert not is_worth_reading(session)
 
 
-def test_what_nobody_awaits_does_not_come_true(owner: Client, mira: Persona, remember: Remember) -> None:
+def test_an_event_has_no_came_true_action(owner: Client, mira: Persona, remember: Remember) -> None:
     event = remember(mira, "Ana planted a lemon tree.")
     assert owner.post(at(event, "came_true")).status_code == 404
 
@@ -537,7 +535,9 @@ def test_the_timeline_says_how_it_ended_and_a_row_that_ended_is_fresh(
     assert f'data-key="{key}fulfilled"' in after
 
 
-def test_why_this_reply_tells_what_the_line_was_taken_for(owner: Client, create_item: Remember, mira: Persona) -> None:
+def test_why_this_reply_tells_what_the_message_was_taken_for(
+    owner: Client, create_item: Remember, mira: Persona
+) -> None:
     node = create_item()
     turn = receive_message(mira, LINE, None, "web", SATURDAY).message.turn
     assert turn is not None
@@ -582,7 +582,7 @@ def test_a_program_says_how_it_ended_and_by_what(
     assert say(owner, node, outcome="violated").json()["outcome"] == "violated"
 
 
-def test_a_program_is_told_why_not(
+def test_the_api_refuses_invalid_outcomes_with_a_status(
     owner: Client, create_item: Remember, remember: Remember, mira: Persona, otto: Persona
 ) -> None:
     node = create_item()

@@ -150,7 +150,7 @@ def test_what_a_model_calls_a_wish_is_no_event_and_nothing_is_lost_by_what_it_ca
 
 
 @pytest.mark.django_db
-def test_what_both_hear_is_a_lesson_and_what_a_model_denies_is_not_asked_any_more(mira: Persona, model: Script) -> None:
+def test_a_wish_confirmed_by_the_model_is_a_lesson_and_a_denied_one_is_withdrawn(mira: Persona, model: Script) -> None:
     unsure = "Please steer clear of the topic of kids."
     session = session_with_requests(mira, unsure)
     assert open_names(mira) == [offer.REQUESTED]

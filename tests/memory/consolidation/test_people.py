@@ -72,7 +72,7 @@ def test_a_partner_named_in_three_messages_is_a_person_though_the_model_left_the
     assert read([], *texts[:2])[0] == []
 
 
-def test_whom_a_fact_is_about_has_a_name() -> None:
+def test_the_subject_of_a_fact_becomes_a_named_entity() -> None:
     facts = [fact("Rex is Ana's dog.", whose="Rex", domain="belongings"), fact("Ana is a nurse.")]
     assert read([], "Rex is my dog.", facts=facts)[0] == [("Rex", "pet", "", [])]
 

@@ -30,7 +30,7 @@ def reasons() -> list[str]:
     return list(ReflectionRun.objects.order_by("id").values_list("reason", flat=True))
 
 
-def test_six_talks_reflect_by_timer_and_shock_and_stop_at_three(mira: Persona, model: Script, clock: Clock) -> None:
+def test_six_sessions_reflect_by_timer_and_shock_and_stop_at_three(mira: Persona, model: Script, clock: Clock) -> None:
     words = ["rain", "soup", "bicycle", "funeral of Omar", "house on fire", "lost passport"]
     for word, impact in zip(words, [2, 2, 2, -9, -9, -9], strict=True):
         consolidate_event(mira, model, clock, word, impact)

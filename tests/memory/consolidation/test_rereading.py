@@ -35,7 +35,7 @@ def run(*options: str) -> str:
     return out.getvalue()
 
 
-def test_it_says_the_price_and_does_nothing_until_it_is_told_to(mira: Persona, model: Script, clock: Clock) -> None:
+def test_rereading_prints_the_price_and_runs_only_with_yes(mira: Persona, model: Script, clock: Clock) -> None:
     session = of_before(mira, model, clock, "I live in Basel.", "> Nice!", "I have a dog.")
     request_count = len(model.requests)
     assert "1 sessions to read again: 1 calls" in run()

@@ -308,7 +308,7 @@ def test_a_worker_of_before_a_retry_holds_nothing_after_it(mira: Persona, model:
     assert (fresh.attempts(), stale.leased_row().exists(), fresh.leased_row().exists()) == (1, False, True)
 
 
-def test_what_kills_its_worker_every_time_is_given_up(
+def test_a_session_that_kills_its_worker_five_times_fails(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def die(*args: Any) -> None:
@@ -417,7 +417,7 @@ def test_a_session_of_a_dead_worker_is_taken_up_at_once(mira: Persona, model: Sc
     assert runner.run(session.pk, clock) == Outcome.CLOSED
 
 
-def test_the_sweep_frees_what_the_dead_hold_and_nothing_else(mira: Persona, clock: Clock) -> None:
+def test_the_sweep_requeues_only_sessions_of_dead_workers(mira: Persona, clock: Clock) -> None:
     dead, living, paused = create_session(mira), create_session(mira), create_session(mira)
     for session in (dead, living):
         assert runner.acquire(session.pk, clock) is not None
@@ -427,7 +427,7 @@ def test_the_sweep_frees_what_the_dead_hold_and_nothing_else(mira: Persona, cloc
     assert OrmQ.objects.get().task["args"] == (dead.pk,)
 
 
-def test_who_waits_says_for_what_and_until_when_once_in_each_pause(mira: Persona, model: Script, clock: Clock) -> None:
+def test_a_paused_session_names_its_reason_and_end_once_per_pause(mira: Persona, model: Script, clock: Clock) -> None:
     session = create_session(mira)
     model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False)] * 2
     for pauses in (1, 2):
@@ -608,7 +608,7 @@ def test_by_hand_a_failure_is_an_error_and_a_failed_one_is_tried_anew(mira: Pers
     assert "1 closed" in run_command("consolidate", "--session", str(session.pk), "--wait")
 
 
-def test_what_failed_is_tried_again_by_hand(mira: Persona, otto: Persona, model: Script) -> None:
+def test_retry_failed_requeues_failed_sessions(mira: Persona, otto: Persona, model: Script) -> None:
     sessions = [create_session(mira), create_session(mira), create_session(otto)]
     waiting = create_session(mira)
     Session.objects.exclude(pk=waiting.pk).update(status="failed", failure="no", attempts=5)
@@ -624,7 +624,7 @@ def test_what_failed_is_tried_again_by_hand(mira: Persona, otto: Persona, model:
     assert "again: 0" in run_command("retry_failed")
 
 
-def test_what_fails_again_by_hand_is_an_error(mira: Persona, model: Script) -> None:
+def test_retry_failed_exits_with_an_error_when_a_session_fails_again(mira: Persona, model: Script) -> None:
     session = create_session(mira)
     Session.objects.update(status="failed")
     model.structured[:] = [LLMError("no", code="content_refused", permanent=True)]

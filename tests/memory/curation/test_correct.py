@@ -127,7 +127,7 @@ def test_an_earlier_version_comes_back_with_its_very_vector(mira: Persona, remem
     assert list(NodeVersion.objects.order_by("version").values_list("description", flat=True)) == [CAT, DOG]
 
 
-def test_whom_it_names_follows_its_words(mira: Persona, remember: Remember) -> None:
+def test_mentions_follow_the_corrected_text(mira: Persona, remember: Remember) -> None:
     """An entity that is in no memory is deleted."""
     node, other = remember(mira, CAT), remember(mira, "Rex barks at Zoe.")
     milo, rex, zoe = create_entity(mira, "Milo"), create_entity(mira, "Rex"), create_entity(mira, "Zoe")
@@ -163,7 +163,7 @@ def test_what_was_concluded_from_it_stays(mira: Persona, remember: Remember) -> 
     assert thought.filling.get().child_id == node.pk
 
 
-def test_the_same_lines_do_not_bring_the_old_words_back(mira: Persona) -> None:
+def test_the_same_messages_do_not_bring_the_old_words_back(mira: Persona) -> None:
     """A piece of a session may be read twice; only new messages are news."""
     session = talk(mira, "my cat called Milo", "again, my cat called Milo")
     first, second = session.messages.all()

@@ -224,7 +224,7 @@ def test_by_hand_nothing_gets_in_that_may_be_no_lesson(mira: Persona, wish: dict
     assert not Lesson.objects.exists()
 
 
-def test_what_can_be_a_name() -> None:
+def test_plausible_names_are_told_from_other_text() -> None:
     for name in ("Sam", "Sammy", "小雨", "Mary Ann", "O'Brien", "Jean-Luc"):
         assert is_plausible_name(name), name
     for name in ("", "Sam!", "whenever you are ready for it", "<b>", "1234", "x" * 60):

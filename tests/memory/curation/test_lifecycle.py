@@ -77,7 +77,7 @@ SLIGHT = replace(GUESS, confidence=1.0, access_count=2, impact=2, created_at=day
         (replace(SLIGHT, source="person"), Verdict.KEEP),
     ],
 )
-def test_what_becomes_of_a_memory(settings: Any, facts: Facts, verdict: Verdict) -> None:
+def test_a_memory_is_kept_archived_or_expired_by_its_facts(settings: Any, facts: Facts, verdict: Verdict) -> None:
     settings.KNOBS = {"memory.archive_old": 1}
     assert decide(facts, NOW) == verdict
 

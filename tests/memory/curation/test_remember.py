@@ -39,7 +39,7 @@ def remember_session(session: Session) -> list[ConceptNode]:
     return remember_requested(session.messages.select_related("session", "persona__owner"), NOW)
 
 
-def test_a_line_is_remembered_word_for_word_and_told(mira: Persona) -> None:
+def test_a_message_is_remembered_word_for_word_and_told(mira: Persona) -> None:
     message = only_message(talk(mira, NUTS, status="open"))
     node = remember(message, NOW)
     assert (node.description, node.kind, node.subject) == (f"Ana: “{NUTS}”", "event", "user")
@@ -60,7 +60,7 @@ def test_twice_is_once(mira: Persona) -> None:
     assert len(event_data("memory.event.created")) == 1
 
 
-def test_the_same_words_in_another_line_are_one_memory_mentioned_again(mira: Persona) -> None:
+def test_the_same_words_in_another_message_are_one_memory_mentioned_again(mira: Persona) -> None:
     first, second = (only_message(talk(mira, NUTS, at=NOW + timedelta(days=day))) for day in (0, 1))
     assert remember(first, NOW) == remember(second, NOW)
     assert ConceptNode.objects.get().mention_count == 2
@@ -77,7 +77,7 @@ def test_her_words_are_hers_and_chinese_is_quoted_the_chinese_way(mira: Persona)
     assert (node.description, node.subject) == ("Mira：“我会陪着你。”", "persona")
 
 
-def test_a_long_line_is_shortened_and_so_is_its_evidence(mira: Persona) -> None:
+def test_a_long_message_is_shortened_and_so_is_its_evidence(mira: Persona) -> None:
     message = only_message(talk(mira, "word " * 1_000))
     node = remember(message, NOW)
     words = node.evidence.get()
@@ -107,7 +107,7 @@ def test_who_is_named_is_linked_and_a_shared_name_is_not(mira: Persona) -> None:
         (lambda message: add_tombstone(message.persona, NUTS), "forgotten"),
     ],
 )
-def test_what_cannot_be_remembered_says_why(mira: Persona, change: Any, code: str) -> None:
+def test_a_message_that_cannot_be_remembered_is_refused_with_a_code(mira: Persona, change: Any, code: str) -> None:
     session = talk(mira, NUTS)
     change(only_message(session))
     with pytest.raises(NotRemembered) as refused:
@@ -151,7 +151,7 @@ def test_what_was_put_away_since_does_not_come_back_by_itself(
     assert ConceptNode.objects.get(kind="event").status == status
 
 
-def test_the_phrase_alone_means_the_line_before(mira: Persona) -> None:
+def test_the_phrase_alone_means_the_message_before(mira: Persona) -> None:
     session = talk(mira, "I moved to Lyon.", "> Oh!", "remember this", "please remember that!")
     nodes = remember_session(session)
     assert {node.description for node in nodes} == {"Ana: “I moved to Lyon.”"}
@@ -195,7 +195,7 @@ def test_what_is_extracted_from_the_same_words_is_told_again_and_teaches(
     assert event_data("chat.session.boundary")[-1]["events_count"] == 1
 
 
-def test_several_facts_of_one_remembered_line_are_one_memory_of_the_greatest_weight(
+def test_several_facts_of_one_remembered_message_are_one_memory_of_the_greatest_weight(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = talk(mira, "I have a cat, Milo. My father died in May.", "> …", "Yes.")
@@ -231,7 +231,7 @@ def test_what_stands_beside_the_remembered_words_is_a_memory_of_its_own(
 
 
 @pytest.mark.parametrize("also", [False, True])
-def test_a_later_line_that_says_otherwise_is_never_swallowed(
+def test_a_later_message_that_says_otherwise_is_never_swallowed(
     mira: Persona, model: Script, clock: Clock, also: bool
 ) -> None:
     session = talk(mira, "My interview is on Thursday.", "> Good luck!", "No, it is on Friday.")
@@ -299,7 +299,9 @@ def end_turn(persona: Persona, *messages: str, off_the_record: bool = False, sta
 
 
 @pytest.mark.parametrize("status", ["done", "failed", "stopped"])
-def test_after_a_turn_what_was_asked_for_is_remembered_and_the_talk_is_read_early(mira: Persona, status: str) -> None:
+def test_after_a_turn_what_was_asked_for_is_remembered_and_the_session_is_read_early(
+    mira: Persona, status: str
+) -> None:
     ended_turn = end_turn(mira, f"Don't forget that {NUTS}", status=status)
     turn_hooks.after_turn(ended_turn.pk, NOW)
     turn_hooks.after_turn(ended_turn.pk, NOW)
@@ -317,7 +319,7 @@ def test_a_crisis_is_read_early_and_a_greeting_is_not(mira: Persona, otto: Perso
     assert not ConceptNode.objects.exists()
 
 
-def test_nothing_of_a_talk_off_the_record_is_kept_or_read(mira: Persona) -> None:
+def test_nothing_of_a_session_off_the_record_is_kept_or_read(mira: Persona) -> None:
     turn_hooks.after_turn(end_turn(mira, f"Remember this: {NUTS}", "I want to die.", off_the_record=True).pk, NOW)
     assert not ConceptNode.objects.exists()
     assert Session.objects.get().early_consolidation_requested_at is None
@@ -336,7 +338,7 @@ def test_early_reading_can_be_switched_off_and_comes_not_too_often(mira: Persona
     assert Session.objects.get().early_consolidation_requested_at == NOW + timedelta(minutes=2)
 
 
-def test_a_fault_in_remembering_does_not_keep_the_talk_from_being_read(mira: Persona, monkeypatch: Any) -> None:
+def test_a_fault_in_remembering_does_not_keep_the_session_from_being_read(mira: Persona, monkeypatch: Any) -> None:
     def fail_to_embed(_texts: Any, **_: Any) -> Any:
         raise EmbeddingUnavailable("no model")
 
@@ -353,7 +355,7 @@ def test_a_turn_that_is_gone_leaves_nothing_to_do(mira: Persona) -> None:
 
 
 # --- requests of the page -------------------------------------------------------------------------------------------
-def test_the_page_asks_for_a_line_and_hears_what_is_remembered(mira: Persona, client: Client) -> None:
+def test_the_page_asks_for_a_message_and_hears_what_is_remembered(mira: Persona, client: Client) -> None:
     client.force_login(mira.owner)
     session = talk(mira, NUTS, "> Noted.", "Remember this: I play the cello.")
     message, reply, third = session.messages.select_related("session", "persona__owner")
@@ -389,7 +391,7 @@ def test_a_refusal_is_told_in_words(mira: Persona, client: Client, monkeypatch: 
     assert "off the record" in answer.json()["message"]
 
 
-def test_nobody_has_anothers_line_remembered(mira: Persona, ben: User, otto: Persona) -> None:
+def test_nobody_has_anothers_message_remembered(mira: Persona, ben: User, otto: Persona) -> None:
     message = only_message(talk(mira, NUTS))
     client = Client(enforce_csrf_checks=True)
     client.force_login(ben)

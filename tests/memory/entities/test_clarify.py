@@ -142,7 +142,7 @@ def test_a_turn_without_a_hint_or_of_another_persona_notes_nothing(
 
 
 # --- the question to the model ----------------------------------------------------------------------------------------
-def test_open_pairs_that_a_talk_names_are_in_question(mira: Persona, create_entity: Callable[..., Entity]) -> None:
+def test_open_pairs_that_a_session_names_are_in_question(mira: Persona, create_entity: Callable[..., Entity]) -> None:
     scott = create_entity("Scott")
     half = propose_merge(scott, create_entity("Huang", status="uncertain"))
     both = propose_merge(scott, create_entity("黄逸扬", status="uncertain"))
@@ -152,7 +152,7 @@ def test_open_pairs_that_a_talk_names_are_in_question(mira: Persona, create_enti
     assert clarify.open_question(mira, ["Scotty went home."]) == []
 
 
-def test_a_short_talk_that_may_hold_an_answer_is_worth_reading(
+def test_a_short_session_that_may_hold_an_answer_is_worth_reading(
     mira: Persona, create_entity: Callable[..., Entity]
 ) -> None:
     scott, _huang = create_entity("Scott"), create_entity("黄逸扬")

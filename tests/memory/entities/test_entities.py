@@ -60,12 +60,12 @@ def test_spelling_and_titles_do_not_matter(same: list[str]) -> None:
         "我",
     ],
 )
-def test_what_names_nobody_is_no_name(name: str) -> None:
+def test_pronouns_and_roles_are_no_names(name: str) -> None:
     assert not is_name(name)
 
 
 @each_row("name", ["Anna", "my Bob", "The Beatles", "Theo", "Heri", "我妹妹小云", "李娜", "Mia"])
-def test_what_only_begins_like_a_role_is_a_name(name: str) -> None:
+def test_a_name_may_begin_like_a_role(name: str) -> None:
     assert is_name(name)
 
 
@@ -118,7 +118,7 @@ def test_a_known_name_is_the_one_who_bears_it_and_teaches_new_ones(mira: Persona
     assert Entity.objects.count() == 1
 
 
-def test_what_was_unknown_is_known_once_it_is_told(mira: Persona) -> None:
+def test_a_known_kind_replaces_other(mira: Persona) -> None:
     first = meet(mira, "Milo", kind="other").entity
     assert meet(mira, "Milo", kind="pet").entity == first
     assert Entity.objects.get().kind == "pet"
@@ -165,7 +165,7 @@ def test_who_is_in_no_memory_is_not_stored(mira: Persona) -> None:
     assert not Entity.objects.exists()
 
 
-def test_the_two_who_talk_are_no_entities(mira: Persona) -> None:
+def test_owner_and_persona_are_no_entities(mira: Persona) -> None:
     assert meet(mira, "Ana") is None
     assert meet(mira, "Mira") is None
     assert meet(mira, "Scott", "Ana").entity.aliases.count() == 1
@@ -175,7 +175,7 @@ def test_personas_share_no_entities(mira: Persona, otto: Persona) -> None:
     assert meet(mira, "Scott").entity != meet(otto, "Scott").entity
 
 
-def test_whom_a_merge_absorbed_is_not_found_again(mira: Persona) -> None:
+def test_a_merged_entity_is_not_found_by_name(mira: Persona) -> None:
     gone = meet(mira, "Scott").entity
     Entity.objects.filter(pk=gone.pk).update(status="merged")
     assert meet(mira, "Scott").entity != gone
@@ -249,7 +249,7 @@ def test_one_name_raises_few_questions(mira: Persona, remember: Callable[..., Co
     assert MergeProposal.objects.count() == 3
 
 
-def test_whom_the_talk_names_besides_is_not_taken_for_the_same_without_asking(
+def test_whom_the_session_names_besides_is_not_taken_for_the_same_without_asking(
     mira: Persona, remember: Callable[..., ConceptNode]
 ) -> None:
     full = resolve_name(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity

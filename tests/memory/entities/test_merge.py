@@ -121,7 +121,7 @@ def test_a_decision_is_made_once(scott: Entity, huang: Entity) -> None:
     assert not merge.undo(proposal, None, NOW)
 
 
-def test_what_a_person_wrote_outlives_what_a_job_wrote(mira: Persona, scott: Entity) -> None:
+def test_a_merge_keeps_the_description_a_person_wrote(mira: Persona, scott: Entity) -> None:
     Entity.objects.filter(pk=scott.pk).update(description="Written by a job.", described_by="slow_cycle")
     other = entity(mira, "Huang", description="Written by Ana.", described_by="person", status="uncertain")
     proposal = propose_merge(scott, other)
@@ -538,7 +538,7 @@ def _create_people(persona: Persona, dice: random.Random) -> None:
 
 @hypothesis_settings(max_examples=10)
 @given(seed=st.integers(0, 10**9))
-def test_whatever_was_merged_and_undone_in_turn_is_as_it_was(mira: Persona, seed: int) -> None:
+def test_undoing_random_merges_in_reverse_restores_every_state(mira: Persona, seed: int) -> None:
     dice = random.Random(seed)
     with transaction.atomic():
         _create_people(mira, dice)

@@ -53,7 +53,7 @@ def test_renamed_it_bears_the_name_it_had_as_well(huang: Entity) -> None:
     assert OutboxEvent.objects.order_by("-id")[0].data["change"] == "renamed"
 
 
-def test_a_name_less_lets_go_of_what_it_alone_named(huang: Entity) -> None:
+def test_removing_an_alias_removes_the_mentions_by_that_alias_alone(huang: Entity) -> None:
     rename.remove_alias(huang.aliases.get(text="Scott"))
     assert (names(huang), mentioned_texts(huang)) == (["黄逸扬"], {"黄逸扬 called.", "黄逸扬 is Scott."})
 
@@ -94,7 +94,7 @@ def test_what_is_no_name_is_refused(huang: Entity, name: str, code: str) -> None
     assert len(names(huang)) == 2
 
 
-def test_whoever_lives_on_in_another_is_named_there(mira: Persona, huang: Entity) -> None:
+def test_a_merged_entity_cannot_be_renamed(mira: Persona, huang: Entity) -> None:
     rosa = entity(mira, "Rosa", "Scott")
     merge.merge_pair(huang, rosa, None, NOW)
     with pytest.raises(NameRefused, match="merged into another"):

@@ -65,7 +65,7 @@ def test_names_and_memories_are_divided(aliases: set[int], mentions: set[int], e
         ({3}, set(), "no_memory"),
     ],
 )
-def test_what_would_leave_one_with_nothing_is_no_split(aliases: set[int], mentions: set[int], code: str) -> None:
+def test_a_split_that_leaves_a_side_empty_is_refused(aliases: set[int], mentions: set[int], code: str) -> None:
     with pytest.raises(NotSplit) as refused:
         division_of({SCOTT: "Scott", HUANG: "黄逸扬", 3: "Yang"}, MEMORIES, aliases, mentions)
     assert refused.value.code == code
@@ -146,7 +146,7 @@ def test_two_of_one_name_are_told_apart_by_their_memories(scott: Entity) -> None
     assert "Scott left." not in mentioned_texts(scott)
 
 
-def test_the_next_talk_finds_the_right_one(mira: Persona, scott: Entity) -> None:
+def test_the_next_session_finds_the_right_one(mira: Persona, scott: Entity) -> None:
     other = split(scott, keys(scott, "黄逸扬"), [], None, NOW)
     for name, expected in (("Scott", scott), ("黄逸扬", other)):
         memory = node(mira, f"{name} 回来了")
@@ -200,7 +200,7 @@ def test_who_was_split_off_whole_is_gone_when_the_merge_is_undone(mira: Persona,
     assert set(mira.entities.all()) == {scott, other}
 
 
-def test_whoever_lives_on_in_another_is_not_split(mira: Persona, scott: Entity) -> None:
+def test_a_merged_entity_cannot_be_split(mira: Persona, scott: Entity) -> None:
     other = entity(mira, "Yang")
     merge.merge_pair(scott, other, None, NOW)
     with pytest.raises(NotSplit, match="merged into another"):

@@ -189,7 +189,7 @@ def test_all_of_an_owners_are_archives(restored: Persona, tmp_path: Path) -> Non
         call_command("export_archive", str(tmp_path / "x.zip"), owner="ana", format="pam")
 
 
-def test_what_is_hers_and_comes_back_is_known(restored: Persona) -> None:
+def test_a_reimported_export_adds_no_rows(restored: Persona) -> None:
     with export_source(restored, "pam").open() as file:
         content = file.read()
     before = [restored.messages.count(), restored.nodes.count(), restored.entities.count()]

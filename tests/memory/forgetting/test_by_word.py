@@ -98,7 +98,7 @@ def test_what_shall_not_be_remembered_is_withheld_and_a_yes_forgets_it(mira: Per
 
 
 @pytest.mark.django_db
-def test_where_there_is_a_page_a_talk_off_the_record_or_no_request_a_model_replies(mira: Persona) -> None:
+def test_where_there_is_a_page_a_session_off_the_record_or_no_request_a_model_replies(mira: Persona) -> None:
     for text, channel, values in (
         ("Forget that I smoke.", "web", {}),
         ("Forget that I smoke.", "secret", {"off_the_record": True}),

@@ -33,7 +33,7 @@ def test_with_orphan_what_has_other_ground_stays_and_what_has_none_goes() -> Non
     assert decision.staying == {4: "other_ground"}
 
 
-def test_ground_that_goes_itself_is_no_ground() -> None:
+def test_deleted_evidence_keeps_no_memory() -> None:
     graph = Graph(memories(m1=({1}, set()), m3=(set(), {1}), m4=(set(), {1, 3})))
     assert set(decide_forgetting(graph, 1, choice=ORPHAN).memories) == {1, 3, 4}
 
@@ -52,14 +52,14 @@ def test_what_was_left_of_a_memory_goes_with_it_and_not_the_other_way_round() ->
     assert decide_forgetting(graph, 2, choice=ORPHAN).memories == {2: "chosen"}
 
 
-def test_a_line_that_two_memories_share_goes_with_cascade_and_is_put_away_with_orphan() -> None:
+def test_a_message_that_two_memories_share_goes_with_cascade_and_is_put_away_with_orphan() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1, 2}, set())))
     cascade, orphan = decide_forgetting(graph, 1), decide_forgetting(graph, 1, choice=ORPHAN)
     assert (cascade.memories, cascade.messages) == ({1: "chosen", 2: "same_lines"}, {1: "words_of"})
     assert (orphan.memories, orphan.messages, orphan.withheld) == ({1: "chosen"}, {}, {1: "still_needed"})
 
 
-def test_what_goes_only_for_a_shared_line_takes_no_further_lines_with_it() -> None:
+def test_what_goes_only_for_a_shared_message_takes_no_further_messages_with_it() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1, 2}, set()), m3=({2}, set())))
     decision = decide_forgetting(graph, 1)
     assert set(decision.memories) == {1, 2}
@@ -72,7 +72,7 @@ def test_with_withhold_nothing_is_deleted_under_another_memory() -> None:
     assert (decision.memories, decision.messages, decision.withheld) == ({1: "chosen"}, {}, {1: "put_away"})
 
 
-def test_a_chosen_line_goes_in_any_case_and_its_memory_stays_by_another_line_alone() -> None:
+def test_a_chosen_message_goes_in_any_case_and_its_memory_stays_by_another_message_alone() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1, 2}, set())))
     cascade, orphan = decide_forgetting(graph, messages=(1,)), decide_forgetting(graph, messages=(1,), choice=ORPHAN)
     assert (set(cascade.memories), set(cascade.messages)) == ({1, 2}, {1})
@@ -86,7 +86,7 @@ def test_a_single_memory_may_stay_against_cascade() -> None:
     assert decision.staying == {3: "other_ground"}
 
 
-def test_a_reply_shares_the_fate_of_the_line_it_replied_to() -> None:
+def test_a_reply_shares_the_fate_of_the_message_it_replied_to() -> None:
     messages = {
         1: GraphMessage(7),
         2: GraphMessage(7, is_reply=True),
@@ -131,7 +131,7 @@ CHOICES = st.builds(
 
 
 @given(graphs(), ASKED, CHOICES)
-def test_nothing_goes_and_stays_at_once(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
+def test_no_memory_or_message_is_both_deleted_and_kept(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     decision = decide(graph, request, choice)
     assert not decision.memories.keys() & decision.staying.keys()
     assert not decision.messages.keys() & decision.withheld.keys()
@@ -140,7 +140,7 @@ def test_nothing_goes_and_stays_at_once(graph: Graph, request: ForgetRequest, ch
 
 
 @given(graphs(), ASKED, CHOICES)
-def test_whatever_had_ground_and_stays_has_ground(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
+def test_every_kept_memory_keeps_some_evidence(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     decision = decide(graph, request, choice)
     for pk, memory in graph.memories.items():
         if pk not in decision.memories and (memory.filling or memory.messages):
@@ -148,7 +148,9 @@ def test_whatever_had_ground_and_stays_has_ground(graph: Graph, request: ForgetR
 
 
 @given(graphs(), ASKED, CHOICES)
-def test_only_a_chosen_line_is_deleted_under_what_stays(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
+def test_only_a_chosen_message_is_deleted_under_what_stays(
+    graph: Graph, request: ForgetRequest, choice: Choice
+) -> None:
     decision = decide(graph, request, choice)
     quoted = {
         message for pk, memory in graph.memories.items() if pk not in decision.memories for message in memory.messages
@@ -174,7 +176,7 @@ def test_what_is_reverted_takes_less_along_than_what_is_forgotten(graph: Graph, 
 
 
 @given(graphs(), ASKED, CHOICES)
-def test_what_is_left_has_nothing_more_to_forget(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
+def test_forgetting_again_deletes_nothing_more(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     decision = decide(graph, request, choice)
     remaining = {
         pk: MemoryNode(
@@ -189,7 +191,7 @@ def test_what_is_left_has_nothing_more_to_forget(graph: Graph, request: ForgetRe
 
 
 @given(graphs(), ASKED, CHOICES)
-def test_the_more_is_known_the_more_goes(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
+def test_a_smaller_graph_deletes_no_more_memories(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     known_memories = {pk: memory for pk, memory in graph.memories.items() if pk % 2}
     part = decide(Graph(known_memories, graph.messages), request, choice)
     assert part.memories.keys() <= decide(graph, request, choice).memories.keys()

@@ -78,7 +78,7 @@ def test_a_question_goes_with_whom_it_names(milo: ConceptNode, other: Session) -
     assert not Question.objects.exists()
 
 
-def test_what_a_model_said_of_it_in_a_talk_that_failed_goes(milo: ConceptNode, other: Session) -> None:
+def test_what_a_model_said_of_it_in_a_session_that_failed_goes(milo: ConceptNode, other: Session) -> None:
     Session.objects.filter(pk=other.pk).update(status="failed", failure=f"reflection: {KNOWN}")
     ModelReply.objects.create(
         persona=other.persona, session=other, step="reflection", number=0, text=f"It is about this: {KNOWN}"
@@ -89,7 +89,7 @@ def test_what_a_model_said_of_it_in_a_talk_that_failed_goes(milo: ConceptNode, o
     assert other.failure == "reflection: …"
 
 
-def test_what_a_model_said_of_it_in_a_talk_that_is_read_goes(milo: ConceptNode, other: Session) -> None:
+def test_what_a_model_said_of_it_in_a_session_that_is_read_goes(milo: ConceptNode, other: Session) -> None:
     own_extraction = Extraction.objects.create(
         session=other, chunk=0, through=1, applied_at=NOW, answer=extraction([event("Ana rested.")])
     )
@@ -132,7 +132,7 @@ def test_a_memory_of_the_same_words_goes_unless_it_is_of_another_day(milo: Conce
     assert list(ConceptNode.objects.of(persona)) == [another]
 
 
-def test_a_chosen_line_goes_with_the_replies_that_say_it_again(
+def test_a_chosen_message_goes_with_the_replies_that_say_it_again(
     milo_message: Message, milo: ConceptNode, other: Session
 ) -> None:
     close(other, summary="")
@@ -143,14 +143,14 @@ def test_a_chosen_line_goes_with_the_replies_that_say_it_again(
     assert not Message.objects.filter(content__contains="Lisbon").exists()
 
 
-def test_a_chosen_line_of_every_day_takes_no_other_with_it(mira: Persona) -> None:
+def test_a_chosen_message_of_every_day_takes_no_other_with_it(mira: Persona) -> None:
     first = say(mira, "Good morning, how are you today?", "Fine.")
     second = say(mira, "Good morning, how are you today?", "Fine.", minutes=1)
     forgetting.forget(plan([Target("message", first.pk)]), None, LATER)
     assert Message.objects.filter(pk=second.pk).exists()
 
 
-def test_somebody_called_like_a_common_word_takes_only_the_lines_that_call_them(
+def test_somebody_called_like_a_common_word_takes_only_the_messages_that_call_them(
     mira: Persona, milo_message: Message
 ) -> None:
     moved = say(mira, "My brother Will moved to Oslo.", "Oh.", minutes=600)
@@ -165,7 +165,7 @@ def test_somebody_called_like_a_common_word_takes_only_the_lines_that_call_them(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_answer_is_kept_in_the_very_moment_in_which_the_talk_is_ours(
+def test_an_answer_is_kept_in_the_very_moment_in_which_the_session_is_ours(
     other: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise an answer that was generated from the words could be stored after they were forgotten."""

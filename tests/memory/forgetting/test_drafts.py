@@ -49,7 +49,7 @@ def remaining_texts() -> set[str]:
 
 
 @pytest.mark.parametrize("status", ["open", "accepted", "rejected"])
-def test_a_forgotten_line_takes_the_drafts_that_rest_on_it(life: Life, status: str) -> None:
+def test_a_forgotten_message_takes_the_drafts_that_rest_on_it(life: Life, status: str) -> None:
     propose_draft(
         life, "Ana has cats.", quote_message(life.told, "My cat"), quote_message(life.pottery_told, "I started pottery")
     )
@@ -61,7 +61,7 @@ def test_a_forgotten_line_takes_the_drafts_that_rest_on_it(life: Life, status: s
     assert (receipt.counts["persona_coredraft"], receipt.counts["persona_draftquote"]) == (1, 2)
 
 
-def test_a_draft_goes_that_says_what_goes_though_it_rests_on_a_file(life: Life) -> None:
+def test_a_draft_from_a_file_is_deleted_when_it_repeats_forgotten_text(life: Life) -> None:
     propose_draft(life, FORGOTTEN[1], DraftSource("as it stands in a card", where="card, description"))
     propose_draft(life, "She has a story.", DraftSource(f"And then: {TOLD}", where="card, scenario"))
     propose_draft(life, "Ana likes bread.", DraftSource("bread", where="card, description"))
@@ -124,7 +124,7 @@ def test_who_is_drafting_loses_the_import_when_something_is_forgotten(life: Life
 
 
 # --- invariants -----------------------------------------------------------------------------------------------------
-def test_drafts_of_lines_that_are_gone_astray_or_of_others_are_found(life: Life, otto: Persona) -> None:
+def test_drafts_of_messages_that_are_gone_astray_or_of_others_are_found(life: Life, otto: Persona) -> None:
     propose_draft(life, "Ana has cats.", quote_message(life.told, "My cat"))
     assert not {name for name in broken_invariants(LATER) if name.startswith("drafts_")}
     propose_draft(life, "Ana rows.", DraftSource("my cat", life.told.uuid), DraftSource("gone", uuid4()))

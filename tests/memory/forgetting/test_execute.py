@@ -101,7 +101,7 @@ def test_the_plan_says_what_may_stay_and_one_may_choose_it(life: Life) -> None:
     assert not ConceptNode.objects.filter(pk=life.renewal.pk).exists()
 
 
-def test_a_line_that_another_memory_needs_is_put_away_with_orphan_and_gone_with_cascade(life: Life) -> None:
+def test_a_message_that_another_memory_needs_is_put_away_with_orphan_and_gone_with_cascade(life: Life) -> None:
     assert [item.key for item in plan([target_for(life.milo)], ORPHAN).withheld] != []
     forget(target_for(life.milo), choice=ORPHAN)
     life.told.refresh_from_db()
@@ -111,7 +111,7 @@ def test_a_line_that_another_memory_needs_is_put_away_with_orphan_and_gone_with_
     assert not Message.objects.filter(pk=life.told.pk).exists()
 
 
-def test_put_away_lines_stay_in_the_history_and_reach_no_model(life: Life) -> None:
+def test_put_away_messages_stay_in_the_history_and_reach_no_model(life: Life) -> None:
     before = Message.objects.count()
     receipt = forget(target_for(life.milo), choice=WITHHELD)
     assert Message.objects.count() == before
@@ -136,7 +136,7 @@ def test_replies_that_say_it_again_go_at_once_and_long_after(life: Life) -> None
     assert reasons == {TOLD: "words_of", f"You told me: {TOLD}": "echo", "Hard: the cat, and Lisbon.": "echo"}
 
 
-def test_the_same_words_in_another_talk_go_and_common_words_do_not(life: Life) -> None:
+def test_the_same_words_in_another_session_go_and_common_words_do_not(life: Life) -> None:
     again = say(life.persona, "As I said: my cat Milo died in Lisbon on Friday!", "Yes.", minutes=300)
     other = say(life.persona, "The cat of Nora is well.", "I'm glad.", minutes=301)
     forget(target_for(life.milo))
@@ -153,7 +153,7 @@ def test_an_echo_in_chinese_is_found(mira: Persona) -> None:
 
 
 # --- entities ---------------------------------------------------------------------------------------------------------
-def test_who_is_mentioned_no_more_goes_with_whom_they_absorbed(life: Life) -> None:
+def test_entities_without_mentions_are_deleted_with_those_merged_into_them(life: Life) -> None:
     forget(target_for(life.milo))
     assert set(Entity.objects.values_list("canonical_name", flat=True)) == {"Lisbon", "Nora"}
     assert Entity.objects.get(canonical_name="Lisbon").description == ""
@@ -214,7 +214,7 @@ def test_a_name_that_stood_only_in_what_goes_goes_and_another_one_is_used(life: 
     assert [alias.text for alias in nora.aliases.all()] == ["Nora"]
 
 
-def test_forgetting_somebody_forgets_what_is_remembered_of_them_and_the_lines_that_name_them(life: Life) -> None:
+def test_forgetting_somebody_forgets_what_is_remembered_of_them_and_the_messages_that_name_them(life: Life) -> None:
     message = say(life.persona, "Nora again, as always.", "Who else.", minutes=500)
     forget(target_for(Entity.objects.get(canonical_name="Nora")))
     assert not ConceptNode.objects.filter(pk=life.pottery.pk).exists()
@@ -225,7 +225,7 @@ def test_forgetting_somebody_forgets_what_is_remembered_of_them_and_the_lines_th
 
 
 # --- sessions -------------------------------------------------------------------------------------------------------
-def test_a_talk_goes_with_its_lines_and_what_rests_on_others_stays_with_orphan(life: Life) -> None:
+def test_a_session_goes_with_its_messages_and_what_rests_on_others_stays_with_orphan(life: Life) -> None:
     message = say(life.persona, "More pottery today.", "Good.", minutes=600)
     quote = quoting(message)
     quote.node = life.pottery
@@ -237,7 +237,7 @@ def test_a_talk_goes_with_its_lines_and_what_rests_on_others_stays_with_orphan(l
     assert [row.message_id for row in life.pottery.evidence.all()] == [message.pk]
 
 
-def test_a_talk_whose_last_line_goes_goes_with_it(life: Life) -> None:
+def test_a_session_whose_last_message_goes_goes_with_it(life: Life) -> None:
     message = say(life.persona, "Only this.", "Yes.", minutes=700)
     Session.objects.filter(pk=message.session_id).update(status="closed")
     alone = say(life.persona, "And only that one.", "", minutes=701)
@@ -246,7 +246,7 @@ def test_a_talk_whose_last_line_goes_goes_with_it(life: Life) -> None:
     assert not Turn.objects.filter(pk=alone.turn_id).exists()
 
 
-def test_what_stays_of_a_talk_is_counted_anew(life: Life) -> None:
+def test_a_session_recounts_its_remaining_messages(life: Life) -> None:
     forget(target_for(life.milo))
     life.talk.refresh_from_db()
     messages = Message.objects.filter(session=life.talk)
@@ -296,7 +296,7 @@ def test_another_plan_than_the_confirmed_one_is_not_done(life: Life) -> None:
     forgetting.forget(changed.value.plan, None, NOW)
 
 
-def test_what_is_gone_meanwhile_has_an_empty_plan(life: Life) -> None:
+def test_forgetting_a_deleted_target_raises_plan_changed(life: Life) -> None:
     planned = plan([target_for(life.milo)])
     forget(target_for(life.milo))
     with pytest.raises(PlanChanged) as changed:
@@ -304,7 +304,7 @@ def test_what_is_gone_meanwhile_has_an_empty_plan(life: Life) -> None:
     assert changed.value.plan.is_empty
 
 
-def test_who_reads_a_talk_loses_it_and_writes_nothing(life: Life) -> None:
+def test_forgetting_revokes_the_lease_on_a_session(life: Life) -> None:
     leased_sessions = Session.objects.filter(pk=life.later.pk)
     leased_sessions.update(status="consolidating", holder="a worker")
     lease = Lease(leased_sessions.get(), lambda: NOW)

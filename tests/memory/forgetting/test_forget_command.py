@@ -86,7 +86,7 @@ def test_it_forgets_and_prints_the_receipt(life: Life) -> None:
     assert not ConceptNode.objects.filter(pk=life.milo.pk).exists()
 
 
-def test_what_is_not_hers_or_not_there_is_an_error(life: Life, otto: Persona) -> None:
+def test_the_forget_command_refuses_foreign_and_missing_targets(life: Life, otto: Persona) -> None:
     with pytest.raises(CommandError, match="no node"):
         call_command("forget", "--persona", str(otto.uuid), "--node", "n1", "--cascade", "--yes")
     with pytest.raises(CommandError, match="Say what"):

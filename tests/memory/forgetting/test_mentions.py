@@ -97,7 +97,7 @@ def test_with_withhold_nothing_of_the_name_reaches_a_prompt(parrot: ConceptNode)
     assert Message.objects.filter(content__contains="Quetzal").count() == 4
 
 
-def test_a_memory_never_goes_with_a_mention_and_its_line_is_withheld(mira: Persona, parrot: ConceptNode) -> None:
+def test_a_memory_never_goes_with_a_mention_and_its_message_is_withheld(mira: Persona, parrot: ConceptNode) -> None:
     message = say(mira, "On the day that Quetzal left I started to play the violin.", "A brave start.", minutes=4_000)
     violin = node(mira, "Ana started to play the violin.", message.session, quoting(message, 26))
     assert list_mentions(target_of(parrot))[message.content] == ("names_it", "withhold")
@@ -175,7 +175,7 @@ def test_the_owners_own_words_elsewhere_are_listed_and_stay(mira: Persona) -> No
     assert receipt.choice["kept_elsewhere"] == 1
 
 
-def test_what_is_reverted_lists_nothing(mira: Persona, parrot: ConceptNode) -> None:
+def test_a_reverted_import_lists_no_mentions(mira: Persona, parrot: ConceptNode) -> None:
     assert plan([target_of(parrot)], Choice("orphan", block_reimport=False)).mentioned == ()
 
 

@@ -76,7 +76,7 @@ def test_a_receipt_outlives_the_persona_and_names_her_by_her_id(lives: tuple[Per
     assert news.data == {"persona_ids": [str(uuid)]}
 
 
-def test_what_she_cost_stays_and_is_nobodys(lives: tuple[Persona, Persona]) -> None:
+def test_costs_of_a_deleted_persona_stay_with_the_owner(lives: tuple[Persona, Persona]) -> None:
     mira, _ = lives
     calls = LLMCall.objects.filter(owner=mira.owner).count()
     forgetting.forget(plan([target_of(mira)]), None, NOW)

@@ -58,7 +58,7 @@ def mark_imported(session: Session) -> None:
     Message.objects.filter(session=session).update(import_uuid=uuid4())
 
 
-def test_the_same_talk_brought_by_a_file_brings_nothing_back(
+def test_the_same_session_brought_by_a_file_brings_nothing_back(
     forgotten_life: Persona, model: Script, clock: Clock
 ) -> None:
     clock.forward(days=3)
@@ -76,7 +76,7 @@ def test_what_the_owner_tells_anew_is_remembered_anew(forgotten_life: Persona, m
     assert forgotten_before([node]) == {node.pk}
 
 
-def test_other_words_of_the_model_for_a_line_told_anew_are_remembered(
+def test_other_words_of_the_model_for_a_message_told_anew_are_remembered(
     forgotten_life: Persona, model: Script, clock: Clock
 ) -> None:
     clock.forward(days=3)
@@ -89,7 +89,9 @@ def test_other_words_of_the_model_for_a_line_told_anew_are_remembered(
     assert forgotten_before([node]) == {node.pk}
 
 
-def test_a_line_that_was_said_before_brings_nothing_back(forgotten_life: Persona, model: Script, clock: Clock) -> None:
+def test_a_message_that_was_said_before_brings_nothing_back(
+    forgotten_life: Persona, model: Script, clock: Clock
+) -> None:
     """The message was stored, and consolidated only after the event was forgotten."""
     session = talk(forgotten_life, LINES[0], "a", "b", at=clock.now - timedelta(days=2))
     model.structured.clear()
@@ -100,7 +102,7 @@ def test_a_line_that_was_said_before_brings_nothing_back(forgotten_life: Persona
         remember(session.messages.all()[0], NOW)
 
 
-def test_a_line_that_says_nothing_of_it_brings_nothing_back(
+def test_a_message_that_says_nothing_of_it_brings_nothing_back(
     forgotten_life: Persona, model: Script, clock: Clock
 ) -> None:
     """No message repeats it: only the model does."""
@@ -122,7 +124,7 @@ def test_what_was_told_anew_can_be_forgotten_anew(forgotten_life: Persona, model
         remember(session.messages.get(), clock.now)
 
 
-def test_a_line_told_anew_is_remembered_on_request(forgotten_life: Persona, clock: Clock) -> None:
+def test_a_message_told_anew_is_remembered_on_request(forgotten_life: Persona, clock: Clock) -> None:
     clock.forward(days=3)
     node = remember(talk(forgotten_life, LINES[0], at=clock.now).messages.get(), clock.now)
     assert forgotten_before([node]) == {node.pk}

@@ -75,7 +75,9 @@ def test_the_same_archive_again_adds_nothing(otto: Persona) -> None:
     assert state(otto) == before
 
 
-def test_what_broke_off_goes_on_to_the_same_end(otto: Persona, mira: Persona, monkeypatch: Any) -> None:
+def test_an_interrupted_archive_import_resumes_to_the_same_result(
+    otto: Persona, mira: Persona, monkeypatch: Any
+) -> None:
     class Killed(Exception):
         pass
 
@@ -118,7 +120,7 @@ def test_a_core_block_that_was_forgotten_with_its_import_is_not_proposed_again(o
     assert not CoreDraft.objects.exists()
 
 
-def test_what_stands_beside_a_talk_that_was_forgotten_is_still_known(otto: Persona) -> None:
+def test_what_stands_beside_a_session_that_was_forgotten_is_still_known(otto: Persona) -> None:
     lines = (*SMALL, node("n9", "Ana likes the rain."))
     take_in(otto, archive(*lines))
     forgetting.forget(forgetting.plan([Target("session", otto.sessions.get().pk)], Choice()), otto.owner, NOW)
@@ -159,7 +161,7 @@ def test_a_zip_with_several_is_not_guessed_about() -> None:
         archive_files.survey(source)
 
 
-def test_what_is_found_is_told() -> None:
+def test_a_survey_counts_the_records_of_an_archive() -> None:
     survey = archive_files.survey(archive(*SMALL, {"type": "dream"}))
     assert {"talks": 1, "lines": 3, "remembered": 3, "entities": 1}.items() <= survey["counts"].items()
     assert (survey["first_day"], survey["last_day"], survey["skipped"]) == ("2026-01-03", "2026-01-03", {"unknown": 1})

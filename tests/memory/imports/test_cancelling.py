@@ -76,7 +76,7 @@ def test_the_bytes_of_what_was_not_read_are_gone_from_the_file(mira: Persona) ->
 
 
 @pytest.mark.django_db
-def test_a_talk_that_a_model_is_reading_comes_to_nothing(
+def test_a_session_that_a_model_is_reading_comes_to_nothing(
     mira: Persona, model: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = an_import(mira)
@@ -88,7 +88,7 @@ def test_a_talk_that_a_model_is_reading_comes_to_nothing(
 
 
 @pytest.mark.django_db
-def test_a_talk_of_which_something_is_remembered_stays_and_is_over(mira: Persona, model: Script) -> None:
+def test_a_session_of_which_something_is_remembered_stays_and_is_over(mira: Persona, model: Script) -> None:
     job = an_import(mira)
     session = import_session(job, f"Ana: {SAID}")
     model.answers(events_of_each)
@@ -105,7 +105,7 @@ def test_a_talk_of_which_something_is_remembered_stays_and_is_over(mira: Persona
 
 
 @pytest.mark.django_db
-def test_a_talk_that_could_not_be_read_goes_too(mira: Persona) -> None:
+def test_a_session_that_could_not_be_read_goes_too(mira: Persona) -> None:
     job = an_import(mira, "cancelled")
     session = import_session(job, f"Ana: {SAID}")
     Session.objects.filter(pk=session.pk).update(status="failed", failure="extraction: …")
@@ -113,7 +113,7 @@ def test_a_talk_that_could_not_be_read_goes_too(mira: Persona) -> None:
 
 
 @pytest.mark.django_db
-def test_who_dies_in_the_middle_is_followed_by_one_that_goes_on_and_leaves_one_receipt(
+def test_a_resumed_erasure_of_unread_sessions_leaves_one_receipt(
     mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = an_import(mira, "cancelled")

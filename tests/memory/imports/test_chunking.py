@@ -61,7 +61,7 @@ def test_every_line_is_in_a_chunk_once_in_its_order_with_its_words(
 
 
 @given(lines)
-def test_within_a_talk_time_never_goes_back_and_nobody_is_silent_for_long(
+def test_within_a_session_time_never_goes_back_and_nobody_is_silent_for_long(
     rows: list[tuple[str, str, datetime | None]],
 ) -> None:
     for chunk in cut(talk(rows)):
@@ -147,7 +147,7 @@ def test_entries_of_a_week_are_read_together_and_each_has_its_day() -> None:
 
 
 @each_row(("limit", "names"), [(1, ["t0"]), (2, ["t0", "t1"]), (9, ["t0", "t1", "t2"])])
-def test_a_limit_takes_the_first_talks(limit: int, names: list[str]) -> None:
+def test_a_limit_takes_the_first_sessions(limit: int, names: list[str]) -> None:
     sessions = [talk([("Ana", "Hello", AT)], f"t{number}") for number in range(3)]
     choices = Choices(CHOICES.roles, limit=limit)
     assert ids(cut(*sessions, choices=choices)) == [f"made:{name}-0" for name in names]

@@ -224,7 +224,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> Non
     monkeypatch.setattr(llm, "answer_now", thinks)
 
 
-def test_whoever_lost_the_import_stores_nothing(
+def test_a_worker_without_the_lease_stores_no_drafts(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = import_sessions(mira, TALK)

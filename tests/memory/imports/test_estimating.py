@@ -25,7 +25,7 @@ def priced(settings: Any) -> Any:
     return settings
 
 
-def test_each_talk_is_a_call(priced: Any, mira: Persona) -> None:
+def test_each_session_is_a_call(priced: Any, mira: Persona) -> None:
     estimate = imports.estimate(analyze_file(mira, TALKS, NAME))
     assert estimate.calls == 3
     assert estimate.tokens_in == 3 * TOKENS_IN_A_CALL + 9

@@ -112,7 +112,7 @@ def test_a_line_that_was_forgotten_does_not_come_back_with_its_file(mira: Person
     assert checks.broken_invariants(NOW) == {}
 
 
-def test_of_a_talk_that_lost_a_line_no_digest_tells_which_it_was(mira: Persona) -> None:
+def test_of_a_session_that_lost_a_line_no_digest_tells_which_it_was(mira: Persona) -> None:
     job = an_import(mira)
     session = import_session(job, "Ana: I was born in Porto.", f"Ana: {SAID}")
     other = import_session(job, "Ana: I feed two grey cats.", at=LONG_AGO + timedelta(days=3))
@@ -126,7 +126,7 @@ def test_of_a_talk_that_lost_a_line_no_digest_tells_which_it_was(mira: Persona) 
     assert ImportChunk.objects.get(session=other).digest == other.external_id
 
 
-def test_with_the_last_line_of_a_talk_its_part_of_the_file_is_forgotten(mira: Persona) -> None:
+def test_with_the_last_line_of_a_session_its_part_of_the_file_is_forgotten(mira: Persona) -> None:
     session = import_session(an_import(mira), f"Ana: {SAID}")
     forget_target(Target("session", session.pk))
     assert not ImportChunk.objects.exists()
@@ -169,7 +169,7 @@ def test_nor_does_a_refusal_say_it(mira: Persona) -> None:
     assert (job.file_name, job.refusal["code"], job.refusal["where"]) == ("", "unknown_format", "")
 
 
-def test_what_somebody_said_goes_with_them(mira: Persona) -> None:
+def test_forgetting_a_person_deletes_their_messages(mira: Persona) -> None:
     session = import_session(an_import(mira), "Ana: I feed two grey cats.", f"Nils: {SAID}", "Anni: I feed none.")
     forget_target(Target("entity", nils_of(mira).pk))
     assert set(session.messages.values_list("speaker", flat=True)) == {"", "Anni"}

@@ -55,7 +55,7 @@ def stored_messages(persona: Persona) -> list[tuple[str, str, str]]:
     return list(persona.messages.order_by("created_at", "id").values_list("role", "speaker", "content"))
 
 
-def test_a_talk_is_taken_in_and_remembered(mira: Persona) -> None:
+def test_a_session_is_taken_in_and_remembered(mira: Persona) -> None:
     output = run_command(mira, WHATSAPP)
     assert {"status": "done", "format": "whatsapp"}.items() <= {
         name: value.strip() for name, value in output.items()
@@ -106,7 +106,7 @@ def test_with_a_terminal_it_asks(mira: Persona, transcript: Path, monkeypatch: A
     ]
 
 
-def test_whoever_is_named_is_who_she_is_said_to_be(mira: Persona, transcript: Path) -> None:
+def test_the_speaker_options_assign_roles_by_name(mira: Persona, transcript: Path) -> None:
     assert "Nobody in the file is called 'Zoé'" in refusal_of(mira, transcript, user_is=["Zoé"])
     run_command(mira, transcript, user_is=["Bruno"], skip=["Anna"])
     assert stored_messages(mira) == [("user", "", "When?")]
@@ -239,7 +239,7 @@ def test_lines_of_whom_one_leaves_out_are_counted(mira: Persona, transcript: Pat
     assert (counts["lines"], counts["left_out"]) == ("2", "1")
 
 
-def test_so_many_talks_as_are_wanted_are_taken(mira: Persona) -> None:
+def test_so_many_sessions_as_are_wanted_are_taken(mira: Persona) -> None:
     run_command(mira, FILES / "companion.csv", limit=1, user_is=["Me"], persona_is=["Rep"])
     assert mira.messages.count() == 2
 
@@ -263,7 +263,7 @@ def test_a_broken_archive_is_refused_whole(otto: Persona, tmp_path: Path) -> Non
     assert not otto.messages.exists()
 
 
-def test_what_the_model_cannot_read_is_told(mira: Persona, tmp_path: Path) -> None:
+def test_a_file_without_messages_is_refused_by_its_path(mira: Persona, tmp_path: Path) -> None:
     file = tmp_path / "chat.json"
     file.write_text(json.dumps({"nothing": "here"}))
     assert str(file) in refusal_of(mira, file)

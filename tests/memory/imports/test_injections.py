@@ -181,7 +181,7 @@ def state(persona: Persona, otto: Persona) -> list[Any]:
 
 
 @pytest.mark.parametrize("carrier", [journal, chat, card, memories])
-def test_what_is_brought_is_data_whatever_it_orders(
+def test_orders_in_imported_text_are_treated_as_data(
     mira: Persona, otto: Persona, obeying: Script, remember: Any, carrier: Callable[[], tuple[str, bytes]]
 ) -> None:
     assert len(set(ORDERS)) == 40

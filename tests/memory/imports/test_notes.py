@@ -207,7 +207,7 @@ def test_of_who_is_known_the_words_are_a_memory_and_what_is_known_stays(mira: Pe
 
 
 @pytest.mark.parametrize("keys", [(), ("/x+/",), ("Ana",), ("mira",), ("she",), ("我",)])
-def test_what_has_no_name_is_a_memory(mira: Persona, keys: tuple[str, ...]) -> None:
+def test_lore_without_a_name_is_stored_as_a_memory(mira: Persona, keys: tuple[str, ...]) -> None:
     assert store_notes(mira, lore("The pond is deep.", *keys)) == {"nodes": 1}
     node = ConceptNode.objects.get()
     assert (node.description, node.source, node.verification) == ("The pond is deep.", "import", "unverified")
@@ -244,7 +244,7 @@ def test_what_is_of_times_to_come_was_remembered_now(mira: Persona) -> None:
     [("instruction", "style"), ("user_instructions", "style"), ("identity", "user"), ("user_profile", "user"),
      ("companion", "persona")],
 )  # fmt: skip
-def test_what_was_held_for_every_talk_there_is_a_draft_here(mira: Persona, kind: str, label: str) -> None:
+def test_notes_for_every_session_become_drafts(mira: Persona, kind: str, label: str) -> None:
     assert store_notes(mira, memory_note("Always be brief.", kind)) == {"drafts": 1}
     assert CoreDraft.objects.get().label == label
     assert not ConceptNode.objects.exists()

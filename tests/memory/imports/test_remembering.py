@@ -86,7 +86,9 @@ def test_when_the_slice_is_over_the_rest_is_left_for_the_next(mira: Persona, mod
     assert remember(claim, LATER)
 
 
-def test_a_talk_that_ends_in_the_middle_of_an_import_is_remembered_within_a_slice(mira: Persona, model: Script) -> None:
+def test_a_session_that_ends_in_the_middle_of_an_import_is_remembered_within_a_slice(
+    mira: Persona, model: Script
+) -> None:
     job = an_import(mira)
     for day in range(5):
         import_session(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
@@ -108,7 +110,7 @@ def test_a_talk_that_ends_in_the_middle_of_an_import_is_remembered_within_a_slic
     assert count_sessions(job)["unread"] == 3
 
 
-def test_the_sweep_leaves_the_talks_of_an_import_to_it_and_takes_ordinary_ones_first(mira: Persona) -> None:
+def test_the_sweep_leaves_the_sessions_of_an_import_to_it_and_takes_ordinary_ones_first(mira: Persona) -> None:
     import_session(an_import(mira), "Ana: I was born in Porto by the sea.")
     import_session(an_import(mira, "cancelled"), "Ana: I was born in Porto by the river.")
     given_up = import_session(an_import(mira, "failed"), "Ana: I was born in Porto by the bridge.")
@@ -118,7 +120,7 @@ def test_the_sweep_leaves_the_talks_of_an_import_to_it_and_takes_ordinary_ones_f
 
 
 # --- failures -------------------------------------------------------------------------------------------------------
-def test_a_talk_that_cannot_be_read_stays_failed_and_the_next_one_is_read(mira: Persona, model: Script) -> None:
+def test_a_session_that_cannot_be_read_stays_failed_and_the_next_one_is_read(mira: Persona, model: Script) -> None:
     job = an_import(mira)
     first = import_session(job, "Ana: I was born in Porto by the sea.")
     import_session(job, "Ana: I moved to Lisbon with Tomas.", at=LONG_AGO + timedelta(days=9))
@@ -147,7 +149,7 @@ def test_a_spent_budget_holds_up_the_import_till_it_is_renewed(mira: Persona, mo
     assert Session.objects.filter(import_uuid=job.uuid, status="closed", attempts=0).count() == 2
 
 
-def test_who_lost_the_import_reads_no_further_talk(
+def test_a_worker_without_the_lease_reads_no_further_session(
     mira: Persona, model: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = an_import(mira)
@@ -162,7 +164,9 @@ def test_who_lost_the_import_reads_no_further_talk(
 
 
 # --- nothing of today is overruled ----------------------------------------------------------------------------------
-def test_a_talk_of_years_ago_brings_no_thought_no_mood_and_no_news_of_each_talk(mira: Persona, model: Script) -> None:
+def test_a_session_of_years_ago_brings_no_thought_no_mood_and_no_news_of_each_session(
+    mira: Persona, model: Script
+) -> None:
     job = an_import(mira)
     import_session(job, "Ana: My mother Noor died in the spring.")
     model.answers(lambda request: extraction([event("Noor died.", *_quoted(request), emotional_impact=-9)]))
@@ -176,7 +180,7 @@ def test_a_talk_of_years_ago_brings_no_thought_no_mood_and_no_news_of_each_talk(
     assert OutboxEvent.objects.filter(name="memory.import.updated").exists()
 
 
-def test_a_talk_of_this_morning_is_taken_for_what_it_is(mira: Persona, model: Script) -> None:
+def test_a_session_of_this_morning_is_taken_for_what_it_is(mira: Persona, model: Script) -> None:
     job = an_import(mira)
     import_session(job, "Ana: My mother Noor died this morning.", at=NOW - timedelta(hours=3))
     model.answers(lambda request: extraction([event("Noor died.", *_quoted(request), emotional_impact=-9)]))
@@ -186,7 +190,7 @@ def test_a_talk_of_this_morning_is_taken_for_what_it_is(mira: Persona, model: Sc
     assert mira.episodic_state["mood"] == "warm"
 
 
-def test_what_was_brought_is_no_news_to_the_next_reflection(mira: Persona, model: Script) -> None:
+def test_imported_events_are_not_in_the_next_reflection(mira: Persona, model: Script) -> None:
     job = an_import(mira)
     import_session(job, "Ana: I was born in Porto by the sea.")
     model.answers(events_of_each, events_of_each)
@@ -293,7 +297,7 @@ def test_where_only_others_speak_nobody_is_asked(mira: Persona, model: Script) -
     assert count_sessions(job)["remembered"] == 1
 
 
-def test_of_a_talk_without_dates_no_day_is_known(mira: Persona, model: Script) -> None:
+def test_of_a_session_without_dates_no_day_is_known(mira: Persona, model: Script) -> None:
     job = an_import(mira)
     import_session(job, "Ana: I broke my arm yesterday.", "Mira: Oh no.", "Ana: It hurts.", dated=False)
     model.answers(

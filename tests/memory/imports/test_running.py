@@ -151,7 +151,7 @@ def test_what_was_buried_before_the_file_came_is_refused(mira: Persona) -> None:
     assert message_lines(mira) == SAID[1:]
 
 
-def test_lines_of_years_are_many_talks(mira: Persona) -> None:
+def test_lines_of_years_are_many_sessions(mira: Persona) -> None:
     groups = [(f"Ana: Line {number}", f"Mira: Reply {number}", f"Ana: Oh {number}", "31") for number in range(250)]
     job = run_writing(confirm_file(mira, whatsapp(*(text for group in groups for text in group)), NAME))
     assert (job.counts["lines"], job.counts["talks"]) == (750, 250)
@@ -160,7 +160,7 @@ def test_lines_of_years_are_many_talks(mira: Persona) -> None:
     assert days["last"] - days["first"] > timedelta(days=250)
 
 
-def test_one_talk_without_a_pause_is_cut_where_it_grows_too_long(mira: Persona) -> None:
+def test_one_session_without_a_pause_is_cut_where_it_grows_too_long(mira: Persona) -> None:
     job = run_writing(confirm_file(mira, whatsapp(*(f"Ana: Line {number}" for number in range(450))), NAME))
     assert job.counts["lines"] == 450
     assert sorted(session.message_count for session in Session.objects.all()) == [50, 200, 200]
@@ -248,7 +248,7 @@ def test_of_whom_one_leaves_out_nothing_comes_in_and_the_lines_are_counted(mira:
     assert (job.counts["lines"], job.counts["left_out"]) == (4, 1)
 
 
-def test_lines_at_the_end_and_whole_talks_that_are_left_out_are_counted_once_each(
+def test_lines_at_the_end_and_whole_sessions_that_are_left_out_are_counted_once_each(
     mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat = whatsapp("Kim: Alone.", "30", "Ana: Hello.", "Kim: One.", "30", "Mira: Bye.", "Kim: Two.", "Kim: Three.")
@@ -514,7 +514,7 @@ def test_a_look_from_the_command_line_that_died_is_taken_away(mira: Persona) -> 
 
 
 @pytest.mark.parametrize("holder", ["of-another-host:7:aa:bb", "here"])
-def test_whose_lease_ran_out_is_handed_over_again(mira: Persona, holder: str) -> None:
+def test_an_import_with_an_expired_lease_is_enqueued_again(mira: Persona, holder: str) -> None:
     job = confirm_file(mira, CHAT, NAME)
     OrmQ.objects.all().delete()
     holder = new_holder() if holder == "here" else holder
@@ -536,7 +536,7 @@ def test_a_year_that_no_clock_shows_is_no_date(mira: Persona) -> None:
     assert {message.created_at.year for message in Message.objects.all()} == {2024}
 
 
-def test_a_line_that_came_late_does_not_turn_the_talk_round(mira: Persona) -> None:
+def test_a_line_that_came_late_does_not_turn_the_session_round(mira: Persona) -> None:
     late = b"""25/01/2024, 21:00 - Ana: I came home.
 25/01/2024, 21:00 - Mira: And?
 25/01/2024, 21:00 - Ana: The door was open.
@@ -586,7 +586,7 @@ def test_of_a_file_that_cannot_be_stored_nothing_stays(mira: Persona, monkeypatc
     assert [model.objects.count() for model in (ImportJob, ImportPiece)] == [0, 0]
 
 
-def test_what_cannot_be_taken_away_holds_up_nobody(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_cancellation_does_not_block_other_imports(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     cancelled, _waiting = begin_import(mira, CHAT, NAME), begin_import(mira, CHAT, NAME)
     ImportJob.objects.filter(pk=cancelled.pk).update(status="cancelled")
     monkeypatch.setattr(imports_runner.runs, "finish_cancelled", failing(OperationalError("database is locked")))
@@ -636,7 +636,7 @@ def test_drafts_that_cannot_be_had_do_not_hold_up_the_end(mira: Persona, monkeyp
     assert (job.status, job.failure) == ("done", "drafting: content_refused")
 
 
-def test_a_talk_that_cannot_be_read_does_not_stop_the_others(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_that_cannot_be_read_does_not_stop_the_others(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     read = runner.extraction.read
 
     def stumbling(lease: Any) -> None:

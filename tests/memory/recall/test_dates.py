@@ -17,7 +17,7 @@ NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
 
 
 @each_row(("said", "start", "end"), PHRASES, ids=[said for said, _, _ in PHRASES])
-def test_what_people_say_for_days(said: str, start: str, end: str) -> None:
+def test_phrases_for_days_give_their_range(said: str, start: str, end: str) -> None:
     found = days_meant(said, TODAY)
     assert (found.as_json() if found else {"start": "", "end": ""}) == {"start": start, "end": end}
 
@@ -50,7 +50,7 @@ def test_days_begin_in_the_owners_zone() -> None:
     assert (found.since, found.until) == (datetime(2026, 3, 16, 16), datetime(2026, 3, 17, 16))
 
 
-def test_the_newest_line_that_names_days_counts_and_old_lines_do_not() -> None:
+def test_the_newest_message_that_names_days_counts_and_old_messages_do_not() -> None:
     asked = window_asked_for(["What did I do last week?", "Or on Friday?"], NOON, SHANGHAI)
     assert asked is not None
     assert asked.days.start == date(2026, 3, 13)

@@ -132,7 +132,7 @@ def test_who_is_named_needs_no_step(mira: Persona, violin: ConceptNode, fire: Co
         assert relevance[seen.id] == pytest.approx(seen.parts["raw_relevance"], abs=1e-6)
 
 
-def test_nobody_is_beside_nothing(mira: Persona, violin: ConceptNode) -> None:
+def test_an_empty_selection_has_no_neighbours(mira: Persona, violin: ConceptNode) -> None:
     assert details.neighbours(mira.pk, [], COMPANY).shape == (0, 3)
     assert joined(violin) == []
 

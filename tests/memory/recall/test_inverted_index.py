@@ -63,7 +63,7 @@ def test_texts_are_counted_as_they_were_told(
 
 
 @given(bodies=BODIES, dropped=st.sets(st.integers(0, 39)), more=st.lists(st.sampled_from(WORDS), max_size=6))
-def test_what_is_dropped_leaves_no_word_and_the_rest_goes_on(
+def test_dropped_texts_leave_the_vocabulary_and_the_index_continues(
     bodies: list[str], dropped: set[int], more: list[str]
 ) -> None:
     rows = np.array([place not in dropped for place in range(len(bodies))], dtype=bool)

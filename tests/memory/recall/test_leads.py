@@ -161,7 +161,7 @@ def test_what_is_known_at_all_is_one_thing_of_each_side_of_a_life(mira: Persona,
     assert "nothing" in reply(known)
 
 
-def test_who_asks_what_is_known_at_all_is_heard_and_no_other_question() -> None:
+def test_only_questions_for_all_knowledge_ask_for_an_overview() -> None:
     heard = [
         "what have you learned about me so far", "tell me everything you know about me", "How well do you know me?",
         "What kind of person am I?", "你记得我哪些事", "你对我了解多少", "关于我你知道什么", "我在你眼里是个什么样的人",

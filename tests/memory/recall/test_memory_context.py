@@ -54,7 +54,7 @@ def test_recollections_stand_in_a_marked_block_with_human_dates(keeper: Persona)
     assert section.account["chosen"]
 
 
-def test_lines_are_quoted_with_their_speaker(keeper: Persona) -> None:
+def test_messages_are_quoted_with_their_speaker(keeper: Persona) -> None:
     section = context.recollections(request(keeper, "my grandmother's old armchair"))
     assert 'Ana: "Only my grandmother\'s old armchair."' in section.text
     speakers = {item["speaker"] for item in section.material["recollections"] if item["layer"] == "L2"}

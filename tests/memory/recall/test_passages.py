@@ -18,18 +18,18 @@ def test_an_answer_profits_from_the_question_before_it() -> None:
     assert found.tolist() == pytest.approx([1.3, 0.7, 0.0])
 
 
-def test_a_line_has_no_neighbours_beyond_its_talk() -> None:
+def test_a_message_has_no_neighbours_beyond_its_session() -> None:
     talks = Sessions.from_messages({1: [10], 2: [20]})
     assert passages.score_messages(talks, np.array([1.0, 0]), np.array([0, 0.5]), Around())[1] == pytest.approx(0.2)
 
 
-def test_without_talks_there_is_nothing_to_score() -> None:
+def test_without_sessions_there_is_nothing_to_score() -> None:
     nothing = Sessions.from_messages({})
     assert passages.score_messages(nothing, np.zeros(0), np.zeros(0), Around()).tolist() == []
     assert nothing.before(nothing.messages).tolist() == nothing.after(nothing.messages).tolist() == []
 
 
-def test_a_line_that_asks_holds_less_than_one_that_tells() -> None:
+def test_a_message_that_asks_holds_less_than_one_that_tells() -> None:
     assert passages.statement_weight("去哪里了？") < passages.statement_weight("去海边了。")
 
 
@@ -49,7 +49,7 @@ def node(key: int, score: float, *lines: int, tokens: int = 10, only_excepted: b
     return Candidate(key, True, score, tokens, frozenset(lines), only_excepted=only_excepted, text=f"node {key}")
 
 
-def test_lines_that_follow_each_other_become_one_passage() -> None:
+def test_messages_that_follow_each_other_become_one_passage() -> None:
     choice = select_within_budget([line(1, 2.0, after=2), line(2, 1.5, before=1, after=3), line(9, 1.0)], 100)
     assert [[candidate.key for candidate in item.passage] for item in choice.items] == [[1, 2], [9]]
     assert choice.tokens == 10 + 7 + 10
@@ -62,13 +62,13 @@ def test_a_passage_ends_at_its_longest() -> None:
     assert [len(item.passage) for item in choice.items] == [2, 1]
 
 
-def test_a_line_that_a_chosen_memory_rests_on_is_shown_once() -> None:
+def test_a_message_that_a_chosen_memory_rests_on_is_shown_once() -> None:
     choice = select_within_budget([node(1, 3.0, 7), line(7, 2.0)], 100)
     assert [item.best.key for item in choice.items] == [1]
     assert choice.removed == {(False, 7): "shown_already"}
 
 
-def test_lines_of_the_window_are_not_repeated() -> None:
+def test_messages_of_the_window_are_not_repeated() -> None:
     assert select_within_budget([line(7, 2.0)], 100, window={7}).removed == {(False, 7): "in_window"}
 
 

@@ -81,7 +81,7 @@ def test_doubt_is_shown_and_never_raises_a_score(keeper: Persona, in_ram: bool) 
     assert "not sure" not in asking(keeper, "Do you remember my cat?").items[0].text
 
 
-def test_a_line_that_was_never_distilled_is_found_with_its_neighbours(keeper: Persona) -> None:
+def test_a_message_that_was_never_distilled_is_found_with_its_neighbours(keeper: Persona) -> None:
     found = asking(keeper, "What about the armchair of my grandmother?")
     passage = next(item for item in found.items if item.layer == "L2")
     assert "m3" in passage.messages
@@ -117,14 +117,14 @@ def test_what_may_not_be_recalled_never_is(keeper: Persona, status: str) -> None
     assert "n1" not in names(asking(keeper, "Do you remember my cat Blackie?"))
 
 
-def test_withheld_words_and_talks_off_the_record_stay_out(keeper: Persona) -> None:
+def test_withheld_words_and_sessions_off_the_record_stay_out(keeper: Persona) -> None:
     Message.objects.filter(external_id="m3").update(withheld=True)
     assert not any("m3" in item.messages for item in asking(keeper, "my grandmother's armchair").items)
     Session.objects.update(off_the_record=True)
     assert not any(item.layer == "L2" for item in asking(keeper, "the white cat Blackie and the sofa").items)
 
 
-def test_lines_of_the_window_are_not_repeated(keeper: Persona) -> None:
+def test_messages_of_the_window_are_not_repeated(keeper: Persona) -> None:
     window = list(Message.objects.filter(external_id="m3"))
     found = asking(keeper, "my grandmother's old armchair", window=window)
     assert not any("m3" in item.messages for item in found.items)
@@ -216,7 +216,7 @@ def test_without_an_event_time_the_day_counts_on_which_it_was_noted(ana: User, t
         ("2026-01-15", "2026-01-15", False),
     ],
 )
-def test_what_lasts_is_of_each_of_its_days(
+def test_a_lasting_event_belongs_to_each_of_its_days(
     mira: Persona, remember: Callable[..., ConceptNode], start: str, end: str, is_of_the_day: bool
 ) -> None:
     baking = remember(mira, "Ana baked rye.", event_time_start=start, event_time_end=end)
@@ -225,7 +225,7 @@ def test_what_lasts_is_of_each_of_its_days(
     assert found == ([baking.pk] if is_of_the_day else [])
 
 
-def test_a_talk_of_the_asked_days_is_quoted(keeper: Persona) -> None:
+def test_a_session_of_the_asked_days_is_quoted(keeper: Persona) -> None:
     found = asking(keeper, "What did we speak of on January 3rd?")
     assert any(item.layer == "L2" and "m3" in item.messages for item in found.items)
 
@@ -358,7 +358,7 @@ def test_the_floor_is_asked_without_the_names_of_the_two() -> None:
     assert build_query(["晓晓今天去哪儿了"], 0.8, ["晓晓"]).bare == ("今天去哪儿了",)
 
 
-def test_older_lines_weigh_less_and_everyday_words_little() -> None:
+def test_older_messages_weigh_less_and_everyday_words_little() -> None:
     query = build_query(["I got a violin", "I really love the piano"], 0.5)
     assert query.words["piano"] == 1.0
     assert query.words["violin"] == 0.5
@@ -434,7 +434,7 @@ def test_words_are_counted_within_one_persona_and_up_to_a_limit(keeper: Persona,
     assert counted(search.find_by_terms(keeper.pk, ["cat", '"', ""], 10)) == {"cat": 1}
 
 
-def test_no_line_however_long_or_odd_breaks_recall(keeper: Persona) -> None:
+def test_no_message_however_long_or_odd_breaks_recall(keeper: Persona) -> None:
     for line in ("", "   ", "?" * 50, "a" * 20_000, "猫 " * 6_000, 'NEAR("x" *) AND -', "\0", "🐈" * 100):
         asking(keeper, line)
 
@@ -474,7 +474,7 @@ def test_the_vector_of_talk_that_is_shipped_is_what_the_bundled_model_makes() ->
     assert made @ shipped / (np.linalg.norm(made) * np.linalg.norm(shipped)) > 0.999
 
 
-def test_what_is_of_the_other_one_stands_back(ana: User, tmp_path: Path) -> None:
+def test_memories_of_the_subject_asked_about_rank_first(ana: User, tmp_path: Path) -> None:
     told = [
         node("hers", "Mira keeps two grey cats.", subject="persona"),
         node("mine", "Ana keeps two grey cats.", subject="user"),

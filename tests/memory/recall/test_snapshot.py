@@ -350,7 +350,7 @@ def test_memory_answers_as_the_database_does_after_every_change(
             raise
 
 
-def test_lines_that_came_are_followed_at_once_and_nothing_is_read_twice(
+def test_messages_that_came_are_followed_at_once_and_nothing_is_read_twice(
     mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(mira, "the cat sat on the sofa", "> and drank tea")
@@ -372,7 +372,7 @@ def test_lines_that_came_are_followed_at_once_and_nothing_is_read_twice(
     assert read == [before.all_messages.ids[-1]]
 
 
-def test_lines_that_came_by_the_thousand_are_left_to_prepare(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_that_came_by_the_thousand_are_left_to_prepare(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "MAX_NEW_MESSAGES", 2)
     talk(mira, "the cat sat on the sofa")
     prepared(mira)
@@ -553,7 +553,7 @@ def test_a_persona_who_is_deleted_leaves_nothing(mira: Persona, otto: Persona, r
     assert snapshot.of(otto.pk) is kept
 
 
-def test_lines_of_one_moment_are_told_in_the_order_in_which_they_came(mira: Persona) -> None:
+def test_messages_of_one_moment_are_told_in_the_order_in_which_they_came(mira: Persona) -> None:
     session = talk(mira, "the cat", "> tea", "rain", "> bread")
     Message.objects.update(created_at=NOW)
     Message.objects.filter(content="bread").update(created_at=NOW - timedelta(microseconds=1))

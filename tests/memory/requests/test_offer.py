@@ -100,7 +100,9 @@ def test_after_a_question_what_the_reply_recalled_is_offered(mira: Persona, reme
 
 
 @pytest.mark.django_db
-def test_where_nothing_is_meant_or_the_talk_is_off_the_record_nothing_is_offered(mira: Persona, otto: Persona) -> None:
+def test_where_nothing_is_meant_or_the_session_is_off_the_record_nothing_is_offered(
+    mira: Persona, otto: Persona
+) -> None:
     turn_hooks.after_turn(ended(mira, "Forget that.").pk, NOW)
     turn_hooks.after_turn(ended(otto, "I kissed Tom.", "Forget that.", off_the_record=True).pk, NOW)
     assert not asked()
@@ -301,7 +303,9 @@ def test_the_memory_that_says_the_old_thing_is_offered_beside_the_new_words_and_
 @pytest.mark.parametrize(
     "lines", [("Actually Ruth lives in Leeds.",), ("Actually, I'm tired.",), ("Not bad, thanks.",), ("其实我挺好的",)]
 )
-def test_what_contradicts_no_memory_asks_nothing(mira: Persona, remember: Any, lines: tuple[str, ...]) -> None:
+def test_a_correction_without_a_matching_memory_offers_nothing(
+    mira: Persona, remember: Any, lines: tuple[str, ...]
+) -> None:
     remember(mira, "Ruth lives in Leeds.")
     turn_hooks.after_turn(ended(mira, *lines).pk, NOW)
     assert not asked("memory.correction.asked")
@@ -433,7 +437,7 @@ def test_a_wish_that_may_be_about_a_matter_keeps_its_condition_and_leaves_it_alo
 
 
 @pytest.mark.django_db
-def test_whoever_answers_no_question_is_not_asked_a_fourth(mira: Persona) -> None:
+def test_at_most_three_offers_are_open(mira: Persona) -> None:
     for topic in ("kids", "money", "weight", "work", "church"):
         turn_hooks.after_turn(ended(mira, f"Please steer clear of the topic of {topic}.").pk, NOW)
     assert len(offer.open_offers(mira)) == 3
@@ -507,7 +511,7 @@ def test_a_first_message_that_says_otherwise_than_a_memory_is_offered_with_the_w
 @each_row(
     "message", ["Actually I have a cold.", "Ruth actually works too much.", "其实小雨在单位很受欢迎", "我不是饿，是困"]
 )
-def test_what_only_says_more_asks_nothing(mira: Persona, remember: Any, message: str) -> None:
+def test_additional_details_offer_no_correction(mira: Persona, remember: Any, message: str) -> None:
     OutboxEvent.objects.all().delete()
     for memory in ("Ana has three brothers.", "Ruth works as a nurse.", "Ana：“我妹妹小雨在昆明当护士”"):
         remember(mira, memory)

@@ -60,7 +60,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_held_before_holds_again_and_no_more(mira: Persona, remember: Any, case: str) -> None:
+def test_restored_facts_follow_each_order_of_steps(mira: Persona, remember: Any, case: str) -> None:
     steps, expected = CASES[case]
     life = Life(mira, remember)
     for step in steps.split():

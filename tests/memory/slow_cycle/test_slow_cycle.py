@@ -82,7 +82,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], 
 
 
 # --- from a session to a thought ------------------------------------------------------------------------------------
-def test_a_talk_that_left_something_makes_her_think(mira: Persona, model: Script, clock: Clock) -> None:
+def test_a_session_that_left_something_makes_her_think(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, "I had the interview at the port.", "> Oh!", "They call on Friday.", at=clock.now)
     event_item = event("Ana had an interview at the port.", cite(session.messages.all()[0]))
     model.answers(extraction([event_item]), impression())
@@ -121,14 +121,14 @@ def test_a_talk_that_left_something_makes_her_think(mira: Persona, model: Script
     assert sorted(told_of.values_list("data__type", flat=True)) == ["expectation", "thought"]
 
 
-def test_a_talk_that_left_nothing_makes_her_think_nothing(mira: Persona, model: Script, clock: Clock) -> None:
+def test_a_session_that_left_nothing_makes_her_think_nothing(mira: Persona, model: Script, clock: Clock) -> None:
     runner.run(talk(mira, "hm", "hm", "hm", at=clock.now).pk, clock)
     runner.run(talk(mira, "hi", at=clock.now).pk, clock)
     assert not OrmQ.objects.exists()
     assert not SlowCycle.objects.exclude(requested_at=None).exists()
 
 
-def test_what_fails_between_talks_leaves_the_talk_closed(mira: Persona, model: Script, clock: Clock) -> None:
+def test_what_fails_between_sessions_leaves_the_session_closed(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, "I have a cat named Milo.", "> Oh!", "Yes.", at=clock.now)
     model.answers(extraction([event("Ana has a cat.", cite(session.messages.all()[0]))]), impression())
     runner.run(session.pk, clock)
@@ -191,7 +191,7 @@ def test_she_rests_between_two_runs_and_what_waits_is_taken_up_by_the_minute(
     ("fields", "reason"),
     [({"emotional_impact": -8}, "shock"), ({"relational_tags": ["correction"]}, "correction")],
 )
-def test_what_cannot_wait_does_not(
+def test_urgent_runs_skip_the_rest_period(
     mira: Persona, model: Script, clock: Clock, remember: Remember, fields: Any, reason: str
 ) -> None:
     interview(remember, mira)
@@ -463,7 +463,7 @@ def test_today_is_a_day_of_the_owners_zone(mira: Persona, model: Script, remembe
     assert ConceptNode.objects.get(source="slow_cycle").description == "now"
 
 
-def test_what_she_wonders_comes_back_until_it_is_answered(
+def test_open_questions_return_in_each_run_until_settled(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
     node = interview(remember, mira)

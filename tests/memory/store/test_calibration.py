@@ -81,7 +81,7 @@ def test_a_scale_reads_cosines_both_ways_and_in_order() -> None:
         (_stored(0.5, 0.5, zh=0.5), ["han"]),
     ],
 )
-def test_what_tells_nothing_apart_changes_nothing(stored: str, unknown: list[str]) -> None:
+def test_an_unusable_calibration_leaves_similarities_unchanged(stored: str, unknown: list[str]) -> None:
     scale = read_scale(stored)
     assert scale.comparable("query", 0.3) == 0.3
     assert scale.comparable_distance("texts", 1.1) == 1.1

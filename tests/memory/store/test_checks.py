@@ -210,7 +210,7 @@ def test_it_asks_as_many_statements_of_a_long_life_as_of_a_short_one(
     assert asked() == short
 
 
-def test_lines_that_are_deleted_by_hand_are_counted_out_of_their_talk(mira: Persona) -> None:
+def test_messages_that_are_deleted_by_hand_are_counted_out_of_their_session(mira: Persona) -> None:
     lines = [receive_message(mira, f"Line {number}.", None, "web", NOW).message for number in range(3)]
     Turn.objects.update(status="done")
     lines[0].delete()

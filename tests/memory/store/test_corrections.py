@@ -15,12 +15,12 @@ def kept_out(
     return outdated_message_ids(said, following or {}, answering or {}, resting, replaced, ("Ana", "Mira"))
 
 
-def test_a_line_that_the_next_one_puts_right_is() -> None:
+def test_a_message_corrected_by_the_next_is_kept_out() -> None:
     said = {1: "My interview is on Thursday.", 2: "My cat broke a vase on Monday."}
     assert kept_out(said, {1: "No, on Friday.", 2: "He is sorry."}) == {1}
 
 
-def test_a_line_on_which_nothing_but_outdated_memories_rest_is() -> None:
+def test_a_message_of_outdated_memories_alone_is_kept_out() -> None:
     said = {1: "So much to do.", 2: "And more.", 3: "And yet more.", 4: "Nothing rests on this."}
     resting = (
         Resting(1, 7, "superseded", THURSDAY, FRIDAY),
@@ -31,13 +31,13 @@ def test_a_line_on_which_nothing_but_outdated_memories_rest_is() -> None:
     assert kept_out(said, resting=resting) == {1, 2}
 
 
-def test_what_is_archived_or_doubted_takes_no_line_away() -> None:
+def test_what_is_archived_or_doubted_takes_no_message_away() -> None:
     said = {1: "I bought bread.", 2: "I flew."}
     resting = (Resting(1, 7, "archived", None, "Ana bought bread."), Resting(2, 8, "quarantined", None, "Ana flew."))
     assert not kept_out(said, resting=resting)
 
 
-def test_a_line_behind_a_corrected_memory_is_only_where_it_holds_what_was_corrected() -> None:
+def test_a_message_behind_a_corrected_memory_is_only_where_it_holds_what_was_corrected() -> None:
     said = {1: "My interview is on Thursday.", 2: "I wait for the interview."}
     resting = (Resting(1, 7, "active", THURSDAY, FRIDAY), Resting(2, 7, "active", THURSDAY, FRIDAY))
     assert kept_out(said, resting=resting) == {1}
@@ -52,7 +52,7 @@ def test_a_reply_that_repeats_what_was_taken_back_is() -> None:
     assert not kept_out(said, answering=answering, resting=(otherwise,))
 
 
-def test_whatever_tells_the_same_in_another_place_is() -> None:
+def test_messages_that_repeat_replaced_text_are_kept_out() -> None:
     said = {
         1: "I remember you told me: Your interview is on Thursday.",
         2: "On Thursday I swim.",
@@ -63,7 +63,7 @@ def test_whatever_tells_the_same_in_another_place_is() -> None:
     assert kept_out(said, replaced=replaced) == {1, 4}
 
 
-def test_what_has_nothing_in_common_with_what_replaced_it_takes_no_line_away() -> None:
+def test_what_has_nothing_in_common_with_what_replaced_it_takes_no_message_away() -> None:
     assert not kept_out({1: "I loved Paris."}, replaced=(ReplacedText("Ana lives in Paris.", "Ana moved to Berlin."),))
     assert not repeats("Ana loved it.", ReplacedText(THURSDAY, THURSDAY))
 

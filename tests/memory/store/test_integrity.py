@@ -107,7 +107,7 @@ OF_A_LINE = {
 
 
 @pytest.mark.parametrize("delete", OF_A_LINE.values(), ids=OF_A_LINE)
-def test_with_a_line_goes_what_was_made_of_it_alone(life: Life, delete: Callable[[Message], object]) -> None:
+def test_with_a_message_goes_what_was_made_of_it_alone(life: Life, delete: Callable[[Message], object]) -> None:
     delete(life.lines[0])
     assert "Ana met Tom, Thomas Hill." not in ConceptNode.objects.values_list("description", flat=True)
     assert [*Entity.objects.values_list("canonical_name", flat=True)] == ["Ann"]
@@ -115,7 +115,7 @@ def test_with_a_line_goes_what_was_made_of_it_alone(life: Life, delete: Callable
     assert checks.broken_invariants(NOW) == {}
 
 
-def test_a_turn_goes_with_its_last_line_and_not_while_it_is_under_way(life: Life) -> None:
+def test_a_turn_goes_with_its_last_message_and_not_while_it_is_under_way(life: Life) -> None:
     Turn.objects.filter(pk=life.lines[1].turn_id).update(status="collecting")
     for line in life.lines:
         line.delete()
@@ -175,7 +175,7 @@ def test_a_chain_of_thoughts_goes_to_its_end(life: Life, remember: Remember) -> 
     assert checks.broken_invariants(NOW) == {}
 
 
-def test_what_was_stored_without_ground_stays(life: Life, remember: Remember) -> None:
+def test_a_memory_imported_without_evidence_stays(life: Life, remember: Remember) -> None:
     remember(life.persona, "Ana has bees.", source="import", external_id="node-1")
     life.events[0].delete()
     assert ConceptNode.objects.filter(description="Ana has bees.").exists()

@@ -297,7 +297,7 @@ def test_after_the_death_of_one_the_next_takes_over(ten: list[ConceptNode], hold
 
 
 @pytest.mark.parametrize("step", ["stage_vectors", "switch_over", "_clear_away"])
-def test_whoever_was_given_up_for_dead_writes_nothing_more(
+def test_a_reembedding_that_lost_its_lease_writes_nothing(
     ten: list[ConceptNode], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     def take_over() -> None:
@@ -334,7 +334,7 @@ def test_the_gate_refuses_a_vector_of_a_model_that_is_not_in_use(ten: list[Conce
     assert_all_are_of(NEW)
 
 
-def test_so_does_the_database_whoever_writes(ten: list[ConceptNode], mira: Persona) -> None:
+def test_the_database_refuses_vectors_of_another_model(ten: list[ConceptNode], mira: Persona) -> None:
     node = ConceptNode.objects.create(persona=mira, kind="event", description="x", source="import")
     with pytest.raises(IntegrityError, match="model that is not in use"), transaction.atomic():
         NodeVector.objects.create(node=node, model=NEW, embedding=vector("x", NEW).tobytes())
@@ -356,7 +356,7 @@ def test_a_consolidation_that_embedded_before_the_switch_embeds_again(
     assert_all_are_of(NEW)
 
 
-def test_a_line_that_is_asked_to_be_remembered_during_the_switch_is(
+def test_a_message_that_is_asked_to_be_remembered_during_the_switch_is(
     ten: list[ConceptNode], mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [said] = talk(mira, "I moved to Lyon.").messages.all()
@@ -396,7 +396,7 @@ def test_an_archive_that_is_restored_during_the_switch_has_vectors_of_the_new_mo
     assert_all_are_of(NEW)
 
 
-def test_events_like_a_line_are_looked_for_with_one_model(
+def test_events_like_a_message_are_looked_for_with_one_model(
     ten: list[ConceptNode], mira: Persona, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = PromptMessage(1, "user", "Ana told of thing 3.", NOW, tokens=5)
@@ -529,7 +529,7 @@ def test_recall_and_migrations_bear_what_is_damaged(
     assert not {no_vector, cut_off, anothers} & vectors.of(node.pk for node in five_damaged).keys()
 
 
-def test_what_cannot_be_mended_is_told_with_an_error(five_damaged: list[ConceptNode], encoder: Encoder) -> None:
+def test_the_reembed_command_fails_when_vectors_stay_unsound(five_damaged: list[ConceptNode], encoder: Encoder) -> None:
     embedding._lately = embedding._RecentVectors()
     encoder.gives = lambda texts, model: np.zeros((len(texts), 384), np.float32)
     with pytest.raises(CommandError, match="no sound vector for 5 nodes"):

@@ -104,7 +104,7 @@ def test_a_tombstone_of_the_older_form_holds_and_can_be_lifted(mira: Persona) ->
     assert refuses_draft(mira, "user", "Ana 是護士")
 
 
-def test_no_disguise_brings_a_buried_text_back(mira: Persona) -> None:
+def test_tombstones_refuse_disguised_texts(mira: Persona) -> None:
     """Unseen characters, the other script of Chinese, spaces inside it, letters that look alike."""
     add_tombstone(mira, "小黑昨天走丢了")
     add_tombstone(mira, "My cat Milo died in Lisbon")
@@ -140,12 +140,12 @@ def test_no_disguise_brings_a_buried_text_back(mira: Persona) -> None:
         ("小黑昨天走丢了", True),
     ],
 )
-def test_only_what_says_enough_is_buried_by_itself(text: str, telling: bool) -> None:
+def test_only_telling_texts_get_a_tombstone_without_a_day(text: str, telling: bool) -> None:
     assert is_telling(text) is telling
     assert (of_words(text, DAY).kind == "text") is telling
 
 
-def test_a_short_line_is_buried_with_its_day(mira: Persona) -> None:
+def test_a_short_message_gets_a_tombstone_with_its_day(mira: Persona) -> None:
     """Whoever forgets one "Yes." does not forbid every yes."""
     add_tombstones(mira, [of_words("Yes.", DAY)])
     session = talk(mira, "yes!", "Yes.")
@@ -182,7 +182,7 @@ def test_a_name_that_was_forgotten_is_no_reason_to_refuse_another_bearer(mira: P
     assert put(mira, "Tom").outcome == "new"
 
 
-def test_there_is_nothing_to_bury_in_nothing(mira: Persona) -> None:
+def test_an_empty_text_has_no_tombstone(mira: Persona) -> None:
     with pytest.raises(ValueError, match="empty"):
         add_tombstone(mira, " \n ")
 
@@ -199,7 +199,7 @@ def test_the_gate_refuses_what_is_buried_and_counts(mira: Persona) -> None:
 
 
 @pytest.mark.parametrize("buried", ["a white cat", "I have a white cat."])
-def test_the_gate_refuses_what_rests_on_buried_words_or_on_a_buried_line(mira: Persona, buried: str) -> None:
+def test_the_gate_refuses_what_rests_on_buried_words_or_on_a_buried_message(mira: Persona, buried: str) -> None:
     """A forgotten line that is imported again brings nothing back, however it is told."""
     message = talk(mira, "I have a white cat.").messages.get()
     add_tombstone(mira, buried)

@@ -148,7 +148,7 @@ def found(persona: Persona, vector: np.ndarray, k: int = 5) -> list[int]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_held_in_memory_follows_every_change(mira: Persona) -> None:
+def test_the_vector_cache_follows_every_change(mira: Persona) -> None:
     rows = vectors_around(30)
     ids = remembered(mira, rows)
     assert found(mira, rows[3])[0] == ids[3]
@@ -246,7 +246,7 @@ def test_an_older_search_structure_is_made_anew_with_all_vectors(mira: Persona) 
     assert [found(mira, row)[0] for row in rows] == ids
 
 
-def test_a_shelf_holds_what_was_used_last_within_its_room() -> None:
+def test_the_vector_cache_drops_the_least_recently_used() -> None:
     shelf = LRUCache()
     rows = vectors_around(10)
     state = State(b"1", b"1", 384)

@@ -100,7 +100,7 @@ def test_nearly_the_same_is_reinforced_and_keeps_the_new_evidence(mira: Persona)
         ("Ana has no cat named Milo.", toward(0), 0, "a denial"),
     ],
 )
-def test_what_says_anything_else_is_a_node_of_its_own(
+def test_a_description_of_another_fact_is_a_new_node(
     mira: Persona, description: str, vector: np.ndarray, days: int, why: str
 ) -> None:
     put(mira, "Ana has a white cat named Milo.")
@@ -168,7 +168,7 @@ def test_a_hidden_memory_stays_hidden_when_it_is_told_in_other_words(mira: Perso
     assert not published("memory.node.updated")
 
 
-def test_lines_that_are_read_twice_are_no_new_mention(mira: Persona) -> None:
+def test_messages_that_are_read_twice_are_no_new_mention(mira: Persona) -> None:
     session = talk(mira, "a cat called Milo", "Milo, my cat")
     first, second = session.messages.all()
     node = put(mira, "Ana has a cat named Milo.", evidence=[quote(first, "a cat called Milo")]).node
@@ -212,7 +212,7 @@ def test_a_claim_without_evidence_strengthens_nothing_and_is_told_to_no_one(mira
     assert [pk for pk, _ in vectors.nearest(mira.pk, toward(0), 9)] != [claim.node.pk]
 
 
-def test_what_is_superseded_is_kept_but_never_recalled(mira: Persona) -> None:
+def test_superseded_nodes_are_kept_and_never_recalled(mira: Persona) -> None:
     old = put(mira, "Ana's interview is on Thursday.").node
     new = put(mira, "Ana's interview is on Friday.", toward(0, 0.99), supersedes=[old]).node
     old.refresh_from_db()
@@ -240,7 +240,7 @@ def test_nothing_rests_on_what_belongs_to_another_persona(mira: Persona, otto: P
 
 # --- what was forgotten, put away or put right while a draft was made -----------------------------------------------
 @pytest.mark.parametrize("gone", ["deleted", "withheld"])
-def test_nothing_is_made_of_a_line_that_is_gone_or_put_away(mira: Persona, gone: str) -> None:
+def test_nothing_is_made_of_a_message_that_is_gone_or_put_away(mira: Persona, gone: str) -> None:
     session = talk(mira, "my cat", "my dog")
     first, second = session.messages.all()
     quotes = [quote(first, "cat"), quote(second, "dog")]

@@ -119,7 +119,9 @@ def test_while_a_reply_is_written_it_is_busy(owner: Client, mira: Persona, cat: 
 
 
 @pytest.mark.parametrize("kind", ["messages", "sessions", "entities"])
-def test_lines_talks_and_people_are_forgotten_too(owner: Client, mira: Persona, cat: ConceptNode, kind: str) -> None:
+def test_messages_sessions_and_people_are_forgotten_too(
+    owner: Client, mira: Persona, cat: ConceptNode, kind: str
+) -> None:
     entity = Entity.objects.create(persona=mira, canonical_name="Snowball", kind="pet")
     Alias.objects.create(entity=entity, persona=mira, text="Snowball", normalized="snowball")
     Mention.objects.create(entity=entity, node=cat)

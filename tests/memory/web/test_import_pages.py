@@ -142,7 +142,7 @@ def test_an_answer_that_is_missing_is_asked_for_in_place_and_nothing_goes_on(own
     assert job.status == "asking"
 
 
-def test_who_is_who_as_it_was_said_is_what_comes_in(owner: Client, mira: Persona) -> None:
+def test_the_confirmed_roles_decide_the_imported_messages(owner: Client, mira: Persona) -> None:
     job = create_asking_job(mira)
     answer = owner.post(at(mira, job), role_answers(job, Ana="user", Mira="persona", Kim="skip"))
     assert answer.headers["location"] == at(mira, job)
@@ -325,7 +325,7 @@ def test_nothing_but_a_file_is_reverted(owner: Client, mira: Persona) -> None:
         assert owner.get(f"/memory/{mira.uuid}/forget/", params | {"take_back": "1"}).status_code == 404
 
 
-def test_of_an_import_that_brought_nothing_there_is_nothing_to_take_back(owner: Client, mira: Persona) -> None:
+def test_an_import_without_new_rows_offers_no_revert(owner: Client, mira: Persona) -> None:
     import_file(mira, CHAT, "chat.txt")
     again = import_file(mira, CHAT, "chat.txt")
     page = owner.get(at(mira, again)).content.decode()
@@ -487,7 +487,7 @@ def test_who_is_met_in_two_tabs_is_met_once(newcomer: Client, ana: User, monkeyp
     assert not Persona.objects.exists()  # the rollback here also undoes the persona of the other tab
 
 
-def test_what_was_begun_is_left_again_and_the_file_goes(newcomer: Client, ana: User) -> None:
+def test_cancelling_a_begun_import_deletes_its_file(newcomer: Client, ana: User) -> None:
     job = create_asking_job(None, owner=ana)
     newcomer.post(f"/welcome/persona/material/{job.uuid}/cancel/")
     job.refresh_from_db()

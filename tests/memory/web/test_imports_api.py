@@ -101,7 +101,7 @@ def test_what_does_not_fit_the_file_is_refused_and_it_goes_on_waiting(
     assert owner.get(import_url).json()["status"] == "asking"
 
 
-def test_of_two_people_one_is_what_the_other_is_not(owner: Client, mira: Persona) -> None:
+def test_naming_the_role_of_one_speaker_leaves_the_other_as_other(owner: Client, mira: Persona) -> None:
     transcript = TALK.replace("Bruno", "Ana").replace("Anna", "Mira")
     import_url = create_asking_import(owner, f"/api/personas/{mira.uuid}/imports", transcript)
     job = post_json(owner, f"{import_url}/confirm", roles={"Mira": "user"}, undated="2024-05-17").json()
@@ -195,7 +195,7 @@ def test_lines_of_whom_one_leaves_out_are_counted(owner: Client, mira: Persona) 
     assert (counts["lines"], counts["left_out"]) == (2, 1)
 
 
-def test_read_as_what_it_is_not_it_waits_on_and_says_why(owner: Client, mira: Persona) -> None:
+def test_a_wrong_format_choice_is_refused_and_the_import_asks_again(owner: Client, mira: Persona) -> None:
     import_url = create_asking_import(owner, f"/api/personas/{mira.uuid}/imports")
     before = owner.get(import_url).json()["found"]
     assert post_json(owner, f"{import_url}/confirm", format="chatgpt", roles=ROLES).json()["status"] == "looking"

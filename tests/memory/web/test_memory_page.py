@@ -254,7 +254,9 @@ def confirm_forgetting(client: Client, persona: Persona, digest: str, **data: An
     return client.post(f"/memory/{persona.uuid}/forget/", data | {"digest": digest, "confirm": "1"})
 
 
-def test_what_is_confirmed_is_what_was_looked_at(owner: Client, mira: Persona, remember: Remember) -> None:
+def test_forgetting_with_another_choice_than_previewed_asks_again(
+    owner: Client, mira: Persona, remember: Remember
+) -> None:
     message = send_message(mira, "I adopted a white cat named Snowball.")
     turn = turns.claim(mira.pk, timezone.now())
     assert turn is not None
@@ -335,7 +337,7 @@ def test_while_a_reply_is_written_nothing_is_forgotten_and_it_is_said(
     assert ConceptNode.objects.filter(pk=node.pk).exists()
 
 
-def test_nothing_meant_or_nothing_of_hers_is_no_page(
+def test_a_forget_page_for_missing_or_foreign_targets_is_not_found(
     owner: Client, mira: Persona, otto: Persona, remember: Remember
 ) -> None:
     theirs = remember(otto, "Ben sings.")
@@ -370,7 +372,9 @@ def test_by_a_proof_nobody_learns_what_others_said(
     assert "nothing of it is left" in owner.post(receipt_url).content.decode()
 
 
-def test_of_a_line_alone_one_chooses_what_becomes_of_the_line(owner: Client, mira: Persona, remember: Remember) -> None:
+def test_a_message_without_memories_offers_no_choice_of_dependents(
+    owner: Client, mira: Persona, remember: Remember
+) -> None:
     message = send_message(mira, "I sing.")
     alone = preview_forgetting(owner, mira, message=message.uuid).content.decode()
     assert ('name="dependents"' in alone, "The messages themselves" in alone) == (False, True)
@@ -514,7 +518,7 @@ def test_the_page_of_a_place_does_not_speak_of_people(
 
 
 # --- conversation ---------------------------------------------------------------------------------------------------
-def test_what_a_talk_left_is_told_with_it_hidden_ones_too(owner: Client, mira: Persona, remember: Remember) -> None:
+def test_what_a_session_left_is_told_with_it_hidden_ones_too(owner: Client, mira: Persona, remember: Remember) -> None:
     message = send_message(mira, "I sing.")
     remember_message(remember, message, "Ana sings.")
     remember_message(remember, message, "Ana sings loudly.", status="hidden")

@@ -111,7 +111,9 @@ def test_pairs_can_be_skipped_and_gone_back_to(desk: Client, mira: Persona, scot
         assert desk.get(REVIEW, {"after": nonsense}).status_code == 200
 
 
-def test_who_comes_second_is_told(desk: Client, mira: Persona, scott: Entity, huang: Entity) -> None:
+def test_a_second_decision_on_a_merge_is_refused_with_a_reason(
+    desk: Client, mira: Persona, scott: Entity, huang: Entity
+) -> None:
     first, second = propose_merge(scott, huang), propose_merge(scott, entity(mira, "Rosa"))
     decide(desk, "merge", first)
     assert "has already decided this" in decide(desk, "merge", first)

@@ -105,7 +105,7 @@ def test_meaning_is_searched_for_too(owner: Client, base: str, mira: Persona, re
 
 
 # --- additions ------------------------------------------------------------------------------------------------------
-def test_an_event_is_added_with_the_line_it_came_from(owner: Client, base: str, mira: Persona) -> None:
+def test_an_event_is_added_with_the_message_it_came_from(owner: Client, base: str, mira: Persona) -> None:
     message = send_message(mira, "I got a black cat.")
     body = {
         "description": "Ana got a  black cat.",
@@ -157,7 +157,9 @@ def test_a_memory_without_ground_or_sense_is_not_added(
 
 
 @pytest.mark.parametrize("body", [{"event_time": ["2026-01-04", "2026-01-03"]}, {"description": "\x00"}])
-def test_nor_one_whose_days_or_words_make_none(owner: Client, base: str, mira: Persona, body: dict[str, Any]) -> None:
+def test_a_node_with_invalid_days_or_text_is_refused(
+    owner: Client, base: str, mira: Persona, body: dict[str, Any]
+) -> None:
     grounded = {"description": "Ana got a cat.", "messages": [str(send_message(mira, "A cat!").uuid)]}
     answer = send_json(owner, "POST", f"{base}/nodes", **(grounded | body))
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
@@ -188,7 +190,7 @@ def test_what_was_forgotten_for_good_is_not_added_again(owner: Client, base: str
     assert (again.status_code, again.json()["code"]) == (409, "forgotten")
 
 
-def test_a_line_is_remembered_in_its_own_words(owner: Client, base: str, mira: Persona) -> None:
+def test_a_message_is_remembered_in_its_own_words(owner: Client, base: str, mira: Persona) -> None:
     message = send_message(mira, "I got a black cat.")
     first, again = (owner.post(f"{base}/messages/{message.uuid}/remember") for _ in range(2))
     assert first.json()["id"] == again.json()["id"]

@@ -234,13 +234,13 @@ def test_the_command_says_why_nothing_came_to_mind(mira: Persona, remember: Any)
     assert json.loads(output)["xray"]["candidates"][0]["verdict"] == "below_floor"
 
 
-def test_the_very_first_line_is_not_taken_for_something_stored(mira: Persona) -> None:
+def test_the_very_first_message_is_not_taken_for_something_stored(mira: Persona) -> None:
     first = receive_message(mira, "Hello there, good evening.", None, "web", timezone.now()).message
     result = recall(mira, [first.content], now=timezone.now(), budget_tokens=1_500, window=[first])
     assert (result.items, result.xray.empty_reason) == ((), "nothing_stored")
 
 
-def test_lines_without_words_ask_nothing(mira: Persona, remember: Any) -> None:
+def test_messages_without_words_ask_nothing(mira: Persona, remember: Any) -> None:
     remember(mira, CAT)
     assert "no words to search for" in run_recall_command(mira, " ")
 

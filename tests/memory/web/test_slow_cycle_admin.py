@@ -46,7 +46,7 @@ def test_a_run_is_told_by_the_rows_it_refers_to(curator: Client, slow_cycle_run:
     assert "first run" in curator.get(RUNS).content.decode()
 
 
-def test_of_what_is_gone_the_run_tells_no_words(curator: Client, slow_cycle_run: SlowCycleRun) -> None:  # noqa: F811
+def test_a_run_shows_no_text_of_forgotten_memories(curator: Client, slow_cycle_run: SlowCycleRun) -> None:  # noqa: F811
     ConceptNode.objects.all().delete()
     page = curator.get(f"{RUNS}{slow_cycle_run.pk}/change/").content.decode()
     assert "forgotten since" in page

@@ -47,7 +47,7 @@ def test_a_card_says_who_she_is(ana: User, tmp_path: Path) -> None:
         ["Mira", "--owner", "ana", "--card", "/does/not/exist"],
     ],
 )
-def test_what_cannot_be_is_said(ana: User, arguments: list[str]) -> None:
+def test_invalid_arguments_of_create_persona_are_refused(ana: User, arguments: list[str]) -> None:
     with pytest.raises(CommandError):
         run(*arguments)
     assert not Persona.objects.exists()

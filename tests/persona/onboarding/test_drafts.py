@@ -59,7 +59,7 @@ def test_what_stands_in_the_block_is_not_proposed_and_what_only_begins_like_it_i
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "x" * (MAX_CHARACTERS + 1)])
-def test_what_no_block_could_hold_is_no_draft(mira: Persona, text: str) -> None:
+def test_an_empty_or_too_long_text_is_no_draft(mira: Persona, text: str) -> None:
     with pytest.raises(ValueError, match="no block"):
         drafts.propose(mira, "user", text, [], None, NOW)
 
@@ -110,7 +110,7 @@ def test_nothing_cannot_be_accepted(mira: Persona, ana: User) -> None:
     assert CoreDraft.objects.open().exists()
 
 
-def test_what_was_decided_stays_decided(mira: Persona, ana: User) -> None:
+def test_a_decided_draft_cannot_be_decided_again(mira: Persona, ana: User) -> None:
     accepted, rejected = proposed(mira, "Ana sails."), proposed(mira, "Ana rows.")
     drafts.accept(accepted, None, ana, NOW)
     drafts.reject(rejected, ana, NOW)

@@ -99,14 +99,14 @@ def test_it_tells_why_now_and_what_was_recalled(due: Outreach, promise: ConceptN
     assert "interview" not in str(xray)
 
 
-def test_an_open_talk_goes_on_with_it(due: Outreach, mira: Persona, clock: Clock) -> None:
+def test_an_open_session_goes_on_with_it(due: Outreach, mira: Persona, clock: Clock) -> None:
     session = Session.objects.create(persona=mira, channel="web", started_at=NOW, last_message_at=NOW)
     runner.run(due.pk, clock)
     assert Message.objects.get(content=SAID).session == session
     assert not OutboxEvent.objects.filter(name="chat.session.boundary").exists()
 
 
-def test_said_once_it_is_not_said_again(due: Outreach, clock: Clock) -> None:
+def test_a_delivered_outreach_is_not_sent_again(due: Outreach, clock: Clock) -> None:
     assert runner.run(due.pk, clock) == "delivered"
     assert runner.run(due.pk, clock) == "not_mine"
     assert Message.objects.filter(content=SAID).count() == calls() == 1
@@ -128,7 +128,7 @@ def test_an_answer_on_the_next_day_is_read_together_with_the_question(
 
 
 # --- when it is not the moment any more ------------------------------------------------------------------------------
-def test_while_a_line_of_the_user_waits_she_waits(due: Outreach, mira: Persona, clock: Clock) -> None:
+def test_while_a_message_of_the_user_waits_she_waits(due: Outreach, mira: Persona, clock: Clock) -> None:
     session = Session.objects.create(persona=mira, channel="web", started_at=NOW, last_message_at=NOW)
     waiting = turn(session, Turn.Status.COLLECTING)
     assert runner.run(due.pk, clock) == "later"
@@ -187,7 +187,7 @@ def test_what_is_done_or_hidden_meanwhile_is_no_reason(
     assert not Message.objects.filter(content=SAID).exists()
 
 
-def test_nothing_is_said_into_a_talk_off_the_record(due: Outreach, mira: Persona, clock: Clock) -> None:
+def test_nothing_is_said_into_a_session_off_the_record(due: Outreach, mira: Persona, clock: Clock) -> None:
     Session.objects.create(persona=mira, channel="web", off_the_record=True)
     assert runner.run(due.pk, clock) == "dropped"
     with pytest.raises(NotNow, match="off_the_record"):

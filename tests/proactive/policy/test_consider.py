@@ -285,7 +285,7 @@ def test_a_silence_is_still_the_same_at_the_door(allowed: ReachingOut) -> None:
     assert reconsider(silence, NOW + MINUTE).speaks
 
 
-def test_a_line_being_answered_defers_at_the_door(begun: Outreach) -> None:
+def test_a_message_being_answered_defers_at_the_door(begun: Outreach) -> None:
     session = talk(begun.persona, "Are you there?", at=NOW - 2 * HOUR, status=Session.Status.OPEN)
     session.turns.create(persona=begun.persona, status="collecting")
     decision = reconsider(begun, NOW + MINUTE)

@@ -135,7 +135,7 @@ TABLE: dict[str, tuple[Situation, Gate | None]] = {
 
 
 @each_row(("frozen", "gate"), TABLE.values(), ids=TABLE)
-def test_what_is_decided(frozen: Situation, gate: Gate | None) -> None:
+def test_decisions_name_verdict_and_gate(frozen: Situation, gate: Gate | None) -> None:
     decision = decide(frozen)
     verdicts = {None: Consideration.Verdict.SEND, Gate.TURN_IN_FLIGHT: Consideration.Verdict.DEFER}
     assert (decision.verdict, decision.gate) == (verdicts.get(gate, Consideration.Verdict.REFUSE), gate)

@@ -23,7 +23,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 Remember = Callable[..., ConceptNode]
 
 
-def test_lines_from_elsewhere_begin_no_silence(allowed: ReachingOut) -> None:
+def test_messages_from_elsewhere_begin_no_silence(allowed: ReachingOut) -> None:
     import_session(an_import(allowed.persona), "Ana: I feed two grey cats.", at=NOW - 30 * DAY)
     seen = situation.read_situation(allowed, NOW)
     assert (seen.last_user_line_at, seen.last_line_at, seen.reasons) == (None, None, ())
@@ -31,7 +31,7 @@ def test_lines_from_elsewhere_begin_no_silence(allowed: ReachingOut) -> None:
     assert not Outreach.objects.exists()
 
 
-def test_nor_do_they_end_one_or_count_as_a_talk_that_has_hardly_rested(allowed: ReachingOut) -> None:
+def test_messages_of_other_channels_end_no_silence_and_start_no_rest(allowed: ReachingOut) -> None:
     talk(allowed.persona, "Good night.", at=NOW - 50 * HOUR, status="closed")
     import_session(an_import(allowed.persona), "Ana: I feed two grey cats.", at=NOW - timedelta(minutes=2))
     seen = situation.read_situation(allowed, NOW)
@@ -39,7 +39,7 @@ def test_nor_do_they_end_one_or_count_as_a_talk_that_has_hardly_rested(allowed: 
     assert [reason.kind for reason in seen.reasons] == ["silence"]
 
 
-def test_nor_do_they_answer_her(allowed: ReachingOut) -> None:
+def test_messages_of_other_channels_answer_no_outreach(allowed: ReachingOut) -> None:
     Outreach.objects.create(
         persona=allowed.persona,
         trigger="silence",

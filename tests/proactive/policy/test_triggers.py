@@ -54,7 +54,7 @@ def outreach(persona: Persona, key: str, status: str = "delivered", **values: An
     ("day", "stands"),
     [(TODAY - 2 * DAY, False), (TODAY - DAY, True), (TODAY, True), (TODAY + DAY, False), (TODAY + 30 * DAY, False)],
 )
-def test_what_is_due_today_or_was_yesterday(
+def test_items_due_today_or_yesterday_are_reasons(
     mira: Persona, remember: Remember, kind: str, trigger: str, day: date, stands: bool
 ) -> None:
     node = remember(mira, "Mira will ask how it went.", **due(day, kind))
@@ -147,14 +147,14 @@ def test_what_is_hidden_disputed_or_only_thought_shocks_nobody(
     [(timedelta(0), False), (HOUR - SECOND, False), (HOUR, True), (-HOUR, False)],
     ids=["now", "a second less than an hour", "an hour", "by a clock that was set back"],
 )
-def test_nothing_is_a_reason_until_the_talk_has_rested(
+def test_nothing_is_a_reason_until_the_session_has_rested(
     mira: Persona, remember: Remember, ago: timedelta, stands: bool
 ) -> None:
     remember(mira, "Mira will ask how it went.", **due(TODAY))
     assert bool(found(mira, lines=SessionMessages(NOW - ago, NOW - DAY, LINE))) is stands
 
 
-def test_nothing_is_a_reason_while_a_talk_off_the_record_is_open(mira: Persona, remember: Remember) -> None:
+def test_nothing_is_a_reason_while_a_session_off_the_record_is_open(mira: Persona, remember: Remember) -> None:
     remember(mira, "Mira will ask how it went.", **due(TODAY))
     session = Session.objects.create(persona=mira, off_the_record=True, last_message_at=NOW - 3 * HOUR)
     assert found(mira) == []
@@ -168,7 +168,7 @@ def silent(hours: float) -> SessionMessages:
 
 
 @pytest.mark.parametrize(("hours", "stands"), [(47.99, False), (48, True), (500, True)])
-def test_two_days_without_a_line_are_a_silence(mira: Persona, hours: float, stands: bool) -> None:
+def test_two_days_without_a_message_are_a_silence(mira: Persona, hours: float, stands: bool) -> None:
     reason = Reason("silence", f"silence:1:{LINE}", None, NOW - timedelta(hours=hours))
     assert found(mira, lines=silent(hours)) == ([reason] if stands else [])
 
@@ -207,14 +207,14 @@ def test_a_silence_that_was_held_back_for_long_pushes_the_next_away(mira: Person
     assert [reason.key for reason in found(mira, NOW + 47 * HOUR, silent(96))] == [f"silence:2:{LINE}"]
 
 
-def test_forgetting_the_last_line_makes_no_new_silence(mira: Persona) -> None:
+def test_forgetting_the_last_message_makes_no_new_silence(mira: Persona) -> None:
     """An earlier line is the last one then; what was said after it still counts."""
     outreach(mira, f"silence:1:{LINE}", at=NOW - HOUR)
     earlier = SessionMessages(NOW - 60 * HOUR, NOW - 60 * HOUR, uuid4())
     assert found(mira, lines=earlier) == []
 
 
-def test_a_line_of_hers_ends_a_silence(mira: Persona) -> None:
+def test_a_message_of_hers_ends_a_silence(mira: Persona) -> None:
     outreach(mira, f"silence:1:{LINE}", at=NOW - 50 * HOUR)
     again = SessionMessages(NOW - 49 * HOUR, NOW - 49 * HOUR, uuid4())
     assert [reason.key for reason in found(mira, lines=again)] == [f"silence:1:{again.last_user_line}"]
@@ -298,7 +298,7 @@ def test_what_another_persona_is_doing_does_not_hold_her_back(
     assert (seen.turn_in_flight, [reason.kind for reason in seen.reasons]) == (False, ["promise"])
 
 
-def test_her_own_line_is_a_line_but_not_the_users(allowed: ReachingOut) -> None:
+def test_a_message_of_the_persona_is_no_message_of_the_owner(allowed: ReachingOut) -> None:
     talk(allowed.persona, "Bye.", "> Bye!", at=NOW - DAY)
     seen = situation.read_situation(allowed, NOW)
     assert seen.last_line_at == NOW - DAY + SECOND

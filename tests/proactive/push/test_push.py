@@ -151,7 +151,7 @@ def test_one_that_cannot_be_told_again_and_again_is_struck_off(
     assert not PushSubscription.objects.exists()
 
 
-def test_one_that_can_be_told_again_begins_anew(service: PushService, phone: Browser, said: Outreach) -> None:
+def test_a_successful_push_resets_the_failure_count(service: PushService, phone: Browser, said: Outreach) -> None:
     PushSubscription.objects.update(failures=4)
     notify.notify(said, NOW)
     assert PushSubscription.objects.get().failures == 0
@@ -306,7 +306,7 @@ def test_what_cannot_be_read_is_refused(change: dict[str, Any], settings: Any) -
 
 
 @pytest.mark.parametrize("given", [None, [], "text", 7, {}])
-def test_so_is_what_is_no_subscription_at_all(given: Any) -> None:
+def test_a_value_that_is_no_subscription_is_refused(given: Any) -> None:
     with pytest.raises(NotSubscribed, match="unreadable"):
         parse_subscription(given)
 

@@ -36,7 +36,7 @@ def test_no_more_is_escaped_than_json_demands() -> None:
 
 
 @each_row("value", [math.nan, math.inf, 10**400])
-def test_what_no_double_holds_is_refused(value: float) -> None:
+def test_numbers_that_no_double_holds_are_refused(value: float) -> None:
     with pytest.raises(ValueError, match=r"."):
         canonical(value)
 

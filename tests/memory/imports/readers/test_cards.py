@@ -367,7 +367,7 @@ ENTRIES = some.lists(
 
 
 @supposing(some.dictionaries(FIELDS, JSON, max_size=6), some.none() | ENTRIES, some.dictionaries(some.text("xy"), JSON))
-def test_whatever_a_card_holds_is_written_as_it_was(data: Any, entries: list[Any] | None, outer: Any) -> None:
+def test_a_card_is_written_back_unchanged(data: Any, entries: list[Any] | None, outer: Any) -> None:
     book = {} if entries is None else {"character_book": {"entries": entries}}
     document = {**outer, "spec": "chara_card_v2", "spec_version": "2.0", "data": {**data, **book, "name": "Mira"}}
     assert contains(card_writing.as_json(card_of(document), 2), document)

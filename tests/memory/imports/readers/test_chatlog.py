@@ -134,7 +134,7 @@ def test_a_chat_is_recognised_and_read(data: str, expected: list[tuple[str, str]
         ("2024年1月15日 上午9:05 {}：{}", MORNING),
     ],
 )  # fmt: skip
-def test_what_people_copy_is_read(form: str, at: datetime | None) -> None:
+def test_copied_chat_logs_of_each_style_are_read(form: str, at: datetime | None) -> None:
     data = "\n".join(
         form.format(name, text) for name, text in (("Ana", "hi"), ("Mira", "yo\n\nso: well"), ("Ana", "ok"))
     )

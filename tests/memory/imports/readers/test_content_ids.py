@@ -128,7 +128,7 @@ UNDATED = [
 
 
 @each_row(("name", "render"), UNDATED, ids=[name for name, _written in UNDATED])
-def test_undated_talks_that_begin_alike_share_no_line(name: str, render: Any) -> None:
+def test_undated_sessions_that_begin_alike_share_no_line(name: str, render: Any) -> None:
     sessions = [[("Ana", "Hi"), ("Mira", "Hello!"), ("Ana", f"Talk {n}"), ("Mira", "Hello!")] for n in range(3)]
     id_lists = [ids(read_confirmed(name, render(session), f"talk {n}")) for n, session in enumerate(sessions)]
     assert [len(source_ids) for source_ids in id_lists] == [4, 4, 4]
@@ -137,7 +137,7 @@ def test_undated_talks_that_begin_alike_share_no_line(name: str, render: Any) ->
 
 
 @each_row("name", ["mapped", "role_messages"])
-def test_a_newer_talk_on_top_leaves_the_ids_of_undated_ones(name: str) -> None:
+def test_a_newer_session_on_top_leaves_the_ids_of_undated_ones(name: str) -> None:
     sides = ("user", "assistant", "user", "assistant")
     sessions = [
         {"messages": [
@@ -213,7 +213,7 @@ def test_a_file_says_the_same_in_every_language_of_the_reader(path: Path) -> Non
 
 
 @each_row(("name", "render"), FORMAT_WRITERS)
-def test_a_talk_has_the_same_ids_in_every_language_of_the_reader(name: str, render: FormatWriter) -> None:
+def test_a_session_has_the_same_ids_in_every_language_of_the_reader(name: str, render: FormatWriter) -> None:
     data = render([ChatMessage(bool(n % 2), "Hello") for n in range(4)])
     english = read_in("en", name, data, "")
     assert english == read_in("zh-hans", name, data, "")

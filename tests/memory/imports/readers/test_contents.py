@@ -53,11 +53,11 @@ def test_json_without_conversations_says_its_fields() -> None:
         ({"xl/workbook.xml": "<a/>"}, "spreadsheet"),
     ],
 )  # fmt: skip
-def test_what_is_no_text_says_what_it_is(data: Any, kind: str) -> None:
+def test_a_binary_file_is_rejected_with_its_kind(data: Any, kind: str) -> None:
     assert rejection_of(data).reason == str(KINDS[kind])
 
 
-def test_what_is_stored_of_a_refusal_has_no_language() -> None:
+def test_a_stored_refusal_is_translated_when_shown() -> None:
     assert contents_of(zip_source({"1.jpg": b"x", "2.jpg": b"x", "3.html": "x"})) == "zip:pictures=2,pages=1"
     with patch(
         "memory.imports.readers.reasons.gettext",

@@ -21,7 +21,7 @@ from tests.table import each_row
 DATA: dict[str, Any] = json.loads((FILES / "discord.json").read_bytes())
 
 
-def test_a_talk_is_read() -> None:
+def test_a_session_is_read() -> None:
     items = read_items(Discord(), fixture("discord.json"))
     assert [(message.speaker, message.role, message.text) for message in messages_of(items)] == [
         ("Ana", "", "Hello there"), ("Mira", "", "Hi!"), ("Ana", "", "Look"), ("Mirabot", "persona", "I am a bot"),
@@ -57,7 +57,7 @@ def with_messages(*changes: dict[str, Any]) -> str:
     return json.dumps(DATA | {"messages": [plain | {"id": str(n)} | change for n, change in enumerate(changes)]})
 
 
-def test_what_was_forwarded_was_said_by_somebody_else() -> None:
+def test_a_forwarded_message_has_another_speaker() -> None:
     forwarded_message = {"content": "The sea is warm.", "attachments": [], "embeds": [], "stickers": []}
     items = read_items(Discord(), source_of(with_messages({"content": "", "forwardedMessage": forwarded_message})))
     assert [(message.text, message.role) for message in messages_of(items)] == [("The sea is warm.", "other")]

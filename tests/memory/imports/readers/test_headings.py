@@ -62,7 +62,7 @@ def test_a_time_of_day_is_read_with_its_zone(line: str, clock: time) -> None:
         ("2024-01-05 99:99 is no time", "", "99:99 is no time"),
     ],
 )
-def test_what_else_the_line_says_is_kept(line: str, title: str, words: str) -> None:
+def test_a_heading_keeps_its_title_and_text(line: str, title: str, words: str) -> None:
     heading = heading_in(line, begins=True)
     assert heading
     assert (heading.title, heading.words) == (title, words)
@@ -76,7 +76,7 @@ def test_what_else_the_line_says_is_kept(line: str, title: str, words: str) -> N
         "1/2/3", "2024-01-051", "Ana 2024-01-05", "192.168.0.1", "5.1.2.3",
     ],
 )  # fmt: skip
-def test_what_only_looks_like_a_heading_is_none(line: str) -> None:
+def test_lines_that_only_resemble_headings_are_none(line: str) -> None:
     assert heading_in(line, begins=True) is None
 
 

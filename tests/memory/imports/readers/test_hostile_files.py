@@ -147,13 +147,13 @@ def test_the_place_of_broken_json_is_the_letter_where_it_breaks(name: str, rende
 
 @each_row("name", sorted({name for name, _render in FORMAT_WRITERS}))
 @each_row("data", [b"", b" \n", b"\0\0\0", b"\x89PNG\r\n\x1a\n\0\0", b"[", b"\xff\xfe"])
-def test_what_is_no_such_file_is_refused_or_gives_nothing(name: str, data: bytes) -> None:
+def test_data_of_another_format_is_rejected_or_empty(name: str, data: bytes) -> None:
     result = read_or_reject(format_named(name), data)
     assert isinstance(result, ImportRejected) or messages_of(result) == []
 
 
 @each_row("data", [b"", b"\0\1\2" * 100, b"\xff" * 100, zip_of({"a.bin": b"\0"})])
-def test_what_resembles_nothing_is_refused_with_what_is_in_it(data: bytes) -> None:
+def test_an_unknown_format_is_rejected_with_its_contents(data: bytes) -> None:
     with pytest.raises(ImportRejected) as rejected:
         recognize(source_of(data, "thing.bin"))
     assert rejected.value.code in ("empty", "binary", "encoding", "unknown_format")

@@ -22,6 +22,6 @@ def test_words_stay_and_marks_go(html: str, words: str) -> None:
     assert words_of(html) == words
 
 
-def test_what_is_far_too_long_comes_back_as_it_is() -> None:
+def test_html_beyond_the_limit_is_returned_unchanged() -> None:
     html = "<p>" * 300_000
     assert words_of(html) == html

@@ -255,7 +255,7 @@ def test_entries_of_day_one_that_are_none_are_told() -> None:
     assert [entry.text for entry in entries_of(items)] == ["5"]
 
 
-def test_a_note_with_front_matter_is_no_talk_of_its_fields() -> None:
+def test_a_note_with_front_matter_is_no_session_of_its_fields() -> None:
     note = '---\nlayout: post\ntitle: "Snow: at last"\ndate: 2024-01-05 21:30:00 +0100\n---\nIt snowed.\n'
     source = source_of(note, "2024-01-05-snow.md")
     assert recognize(source).name == "journal"

@@ -46,7 +46,7 @@ def test_values_come_from_their_places_in_the_order_of_the_file() -> None:
     ]  # fmt: skip
 
 
-def test_what_stands_aside_is_told_and_not_built() -> None:
+def test_values_listed_aside_are_reported_and_not_built() -> None:
     pairs = values(source_of('{"contacts": {"list": [1, 2]}, "name": "a"}'), ["name"], aside={"contacts": "settings"})
     assert list(pairs) == [("contacts", Unread("settings")), ("name", "a")]
 
@@ -77,7 +77,7 @@ def test_broken_json_is_refused_with_its_place(text: str, where: str) -> None:
     assert (rejected.value.code, rejected.value.where) == ("not_json", where)
 
 
-def test_what_stands_before_the_break_is_given() -> None:
+def test_values_before_a_syntax_error_are_returned() -> None:
     pairs = values(source_of("[1, 2, x"), ["item"])
     assert [next(pairs)[1], next(pairs)[1]] == [1, 2]
 

@@ -88,9 +88,7 @@ def of_kinds(kinds: list[tuple[Parts, FormatWriter, bytes]]) -> pytest.MarkDecor
 
 
 @of_kinds(KINDS)
-def test_memory_stays_while_the_file_grows(
-    parts: Parts, render: FormatWriter, end: bytes, tmp_path: Path
-) -> None:
+def test_memory_stays_while_the_file_grows(parts: Parts, render: FormatWriter, end: bytes, tmp_path: Path) -> None:
     def lines_of(size: int) -> tuple[int, int]:
         """The number of messages written, and the number read back."""
         path = tmp_path / "large"

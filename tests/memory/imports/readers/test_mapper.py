@@ -184,7 +184,7 @@ def test_a_long_file_is_read_in_little_memory() -> None:
     assert peak < 12 * 1024**2
 
 
-def test_the_same_words_in_two_talks_are_two_lines() -> None:
+def test_the_same_words_in_two_sessions_are_two_lines() -> None:
     hello = [{"author": "Ana", "text": "Hello"}, {"author": "Mira", "text": "Hi"}]
     items = read_mapped([{"title": "a", "messages": hello}, {"title": "b", "messages": hello}])
     assert len({message.source_id for message in messages_of(items)}) == 4

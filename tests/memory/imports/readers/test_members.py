@@ -49,7 +49,7 @@ def test_records_in_a_zip_are_asked_about_and_read_as_answered() -> None:
     assert skips_of(items) == ["unknown"]
 
 
-def test_talks_of_two_files_stay_two_and_what_is_wrong_names_its_file() -> None:
+def test_sessions_of_two_files_stay_two_and_what_is_wrong_names_its_file() -> None:
     data = json.dumps([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}])
     items = list(read(zip_source({"a.json": data, "b.json": data})))
     sessions = [session for session in items if isinstance(session, FileSession)]

@@ -144,7 +144,7 @@ def test_the_encrypted_chats_are_read_and_their_letters_left_as_they_are() -> No
     assert [session.title for session in items if isinstance(session, FileSession)] == ["Ben", "Cy"]
 
 
-def test_what_nobody_said_is_left_out() -> None:
+def test_notices_reactions_and_media_are_skipped() -> None:
     messages = [
         message_of("Bea", "You sent an attachment.", 9, share={"link": "https://example.org"}),
         message_of("Bea", "Reacted ❤️ to your message ", 8),

@@ -32,7 +32,7 @@ def test_every_line_comes_back_in_its_place(name: str, render: FormatWriter, mes
 @FORMATS
 @settings(max_examples=1_000)
 @supposing(messages=TALKS)
-def test_every_line_of_a_thousand_talks_comes_back(
+def test_every_line_of_a_thousand_sessions_comes_back(
     name: str, render: FormatWriter, messages: list[ChatMessage]
 ) -> None:
     check_comes_back(name, render, messages)
@@ -87,7 +87,7 @@ def test_the_format_is_recognised(name: str, render: FormatWriter) -> None:
 
 
 @FORMATS
-def test_a_long_talk_comes_in_pieces_that_belong_together(name: str, render: FormatWriter) -> None:
+def test_a_long_session_comes_in_pieces_that_belong_together(name: str, render: FormatWriter) -> None:
     messages = [ChatMessage(bool(number % 2), f"Line {number}") for number in range(25)]
     items = read_items(format_named(name), source_of(render(messages), limits=Limits(talk_lines=10)))
     sessions = [session for session in items if isinstance(session, FileSession)]

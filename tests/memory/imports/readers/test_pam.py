@@ -80,7 +80,7 @@ def read_altered_store(*changes: tuple[str, str]) -> list[ReaderItem]:
     return read_items(PortableMemory(), source_of(text))
 
 
-def test_what_does_not_fit_its_hash_is_read_and_told() -> None:
+def test_a_memory_with_a_wrong_hash_is_read_and_reported() -> None:
     items = read_altered_store(("Likes green tea", "Likes black tea"))
     assert memories_of(items)[0].text.startswith("Likes black tea")
     assert [skip.where for skip in items if isinstance(skip, Skipped) and skip.reason == "altered"] == [
@@ -149,7 +149,7 @@ def test_messages_that_answer_each_other_in_a_circle_end() -> None:
         (b"\xff" + STORE.encode(), "encoding"),
     ],
 )
-def test_what_is_no_store_is_refused(data: str | bytes, code: str) -> None:
+def test_a_file_that_is_no_store_is_rejected(data: str | bytes, code: str) -> None:
     assert rejection(source_of(data)).code == code
 
 
@@ -211,7 +211,7 @@ def test_what_is_written_fits_the_schemas() -> None:
     assert faults_of(read_and_written()) == []
 
 
-def test_what_is_written_is_read_again_as_it_was() -> None:
+def test_a_written_store_is_read_back_unchanged() -> None:
     before = read_items(PortableMemory(), whole())
     again = read_items(PortableMemory(), source_of(read_and_written()))
     assert [(m.text, m.type, m.day, m.confidence, m.source_id) for m in memories_of(again)] == [
@@ -278,7 +278,7 @@ def long_talk(pieces: int) -> Iterator[FileSession]:
         yield FileSession("Long", "t", tuple(messages), "")
 
 
-def test_a_talk_in_pieces_is_one_conversation_and_streams() -> None:
+def test_a_session_in_pieces_is_one_conversation_and_streams() -> None:
     pieces = list(write([], long_talk(60), EXPORT))
     assert len(pieces) > 3
     store = documents(b"".join(pieces))["memory-store.json"]

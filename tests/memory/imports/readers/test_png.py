@@ -79,7 +79,7 @@ def test_pixels_are_never_inflated() -> None:
         (png.SIGNATURE + b"\x00\x00\x00\x0dI\0DR" + bytes(20), "broken"),
     ],
 )
-def test_what_is_no_whole_picture_is_refused(data: bytes, code: str) -> None:
+def test_an_incomplete_png_is_refused(data: bytes, code: str) -> None:
     assert code_of(data) == code
 
 

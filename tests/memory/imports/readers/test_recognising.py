@@ -48,7 +48,7 @@ def test_a_look_at_a_strange_file_is_quick(data: str) -> None:
     assert time.monotonic() - begin < 3
 
 
-def test_whoever_speaks_is_counted() -> None:
+def test_messages_are_counted_per_speaker() -> None:
     items = [talk(("Ana", ""), ("Mira", ""), ("Ana", "")), Skipped("line 1", "media"), talk(("Ben", ""))]
     assert [(speaker.name, speaker.lines) for speaker in speakers(items)] == [("Ana", 2), ("Mira", 1), ("Ben", 1)]
 

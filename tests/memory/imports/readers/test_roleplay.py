@@ -52,7 +52,7 @@ def test_the_newer_files_of_ooba_are_read_as_they_were_typed() -> None:
     ]
 
 
-def test_each_history_of_a_character_is_a_talk() -> None:
+def test_each_history_of_a_character_is_a_session() -> None:
     source = fixture("cai_tools.json")
     sessions = [session for session in read_items(recognize(source), source) if isinstance(session, FileSession)]
     assert [session.source_id for session in sessions] == ["h1", "h2"]

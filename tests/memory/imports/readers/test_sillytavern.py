@@ -53,7 +53,7 @@ def test_dates_that_say_their_zone_keep_it() -> None:
 
 
 @each_row("value", ["", "yesterday", "2023-13-40@25h61m61s", None, True, 1e300, [], "June 45, 2023 2:20pm"])
-def test_what_is_no_date_is_none(value: Any) -> None:
+def test_a_malformed_send_date_is_none(value: Any) -> None:
     assert send_date(value) is None
 
 

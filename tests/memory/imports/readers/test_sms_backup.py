@@ -35,7 +35,7 @@ def backup(*messages: str) -> str:
     return f'{HEAD}<smses count="{len(messages)}">{chr(10).join(messages)}</smses>'
 
 
-def test_every_person_has_a_talk_of_their_own_and_the_owner_is_known() -> None:
+def test_every_person_has_a_session_of_their_own_and_the_owner_is_known() -> None:
     source = source_of(
         backup(
             sms(1709456400000, 1, "Wnusiu, zrobi&#322;am pierogi &#129367; &amp; kompot"),

@@ -52,7 +52,7 @@ def test_utf_8_is_always_read_as_what_it_says(text: str) -> None:
     assert text_of(source_of(text.encode())) == text
 
 
-def test_what_breaks_says_line_and_byte() -> None:
+def test_a_decoding_error_names_line_and_byte() -> None:
     data = "Ana: 你好\n".encode() * 20_000 + b"\xff\xfe"
     with pytest.raises(ImportRejected) as rejected:
         text_of(source_of(data))

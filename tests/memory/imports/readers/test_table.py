@@ -27,7 +27,7 @@ def rejection(text: str | bytes, options: Options | None = None) -> ImportReject
     return rejected.value
 
 
-def test_a_table_of_messages_is_a_talk() -> None:
+def test_a_table_of_messages_is_a_session() -> None:
     items = read_items(Table(), fixture("messages.csv"))
     assert [(message.speaker, message.text) for message in messages_of(items)] == [
         ("Ana", "Hello, Mira"),
@@ -54,7 +54,7 @@ def test_a_table_without_speakers_is_a_diary() -> None:
     assert entries[0].at is None
 
 
-def test_records_of_one_conversation_are_one_talk() -> None:
+def test_records_of_one_conversation_are_one_session() -> None:
     sessions = [
         session for session in read_items(Table(), fixture("companion.csv")) if isinstance(session, FileSession)
     ]
@@ -123,7 +123,7 @@ def test_a_quotation_that_never_ends_is_refused_with_its_line() -> None:
 
 
 @each_row("data", ["", "one column\nonly\n", b"\x00\x01", b"date,text\n2024,\xff\xff\xfe", "\n\n\n"])
-def test_what_is_no_table_is_refused(data: str | bytes) -> None:
+def test_a_file_that_is_no_table_is_rejected(data: str | bytes) -> None:
     assert rejection(data)
 
 
@@ -169,7 +169,7 @@ def test_a_long_table_is_read_in_little_memory() -> None:
     assert megabytes < 10
 
 
-def test_a_long_talk_comes_in_pieces_that_belong_together() -> None:
+def test_a_long_session_comes_in_pieces_that_belong_together() -> None:
     text = "date,from,text\n" + "2024-01-05,Ana,Hello\n" * 25
     source = source_of(text, limits=Limits(talk_lines=10))
     sessions = [session for session in read_items(Table(), source) if isinstance(session, FileSession)]

@@ -15,7 +15,7 @@ def speakers_and_texts(data: str) -> list[tuple[str, str]]:
     return [(message.speaker, message.text) for message in messages_of(read_items(Transcript(), source_of(data)))]
 
 
-def test_a_talk_is_read() -> None:
+def test_a_session_is_read() -> None:
     source = fixture("transcript.txt")
     assert recognize(source).name == "transcript"
     items = read_items(Transcript(), source)
@@ -31,7 +31,7 @@ def test_a_talk_is_read() -> None:
     assert items[0] == Skipped("line 1", "nobody")
 
 
-def test_two_lines_of_two_people_are_a_talk() -> None:
+def test_two_lines_of_two_people_are_a_session() -> None:
     assert speakers_and_texts("Ana: hi\nMira: hello") == [("Ana", "hi"), ("Mira", "hello")]
 
 

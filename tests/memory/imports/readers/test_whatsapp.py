@@ -246,7 +246,7 @@ def test_the_zip_is_read_and_its_pictures_are_told(name: str) -> None:
     assert {session.title for session in items if isinstance(session, FileSession)} == {"Mira"}
 
 
-def test_several_chats_in_a_zip_are_talks_of_their_own() -> None:
+def test_several_chats_in_a_zip_are_sessions_of_their_own() -> None:
     chat_of = "31/12/2023, 21:06 - {}: Hello\n".format
     folders = {f"WhatsApp Chat - {name}/_chat.txt": chat_of(name) for name in ("Mira", "Ben")}
     for members in (folders, {"a/_chat.txt": chat_of("Mira"), "b/_chat.txt": chat_of("Ben")}):
