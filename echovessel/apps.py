@@ -4,6 +4,7 @@ from typing import Any
 
 from django.apps import AppConfig, apps
 from django.contrib.admin.apps import AdminConfig as DjangoAdminConfig
+from django.contrib.staticfiles.apps import StaticFilesConfig as DjangoStaticFilesConfig
 from django.db.models.signals import post_migrate
 
 from echovessel.process import heap, lifeline
@@ -31,6 +32,13 @@ class FrameConfig(AppConfig):
         # Not `sender=self`: Django sends post_migrate only for apps with models, and the frame has none.
         post_migrate.connect(schedule.ensure, sender=apps.get_app_config("django_q"))
         heap.resume_collector()
+
+
+class StaticFilesConfig(DjangoStaticFilesConfig):
+    """Django's, without what no page asks for: Redoc and the source maps of the API's documentation, which are more
+    than half of all bytes and half of the time to collect them (2.2 s of a core, 2026-11)."""
+
+    ignore_patterns = [*DjangoStaticFilesConfig.ignore_patterns, "*.map", "redoc*"]
 
 
 class AdminConfig(DjangoAdminConfig):

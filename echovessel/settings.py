@@ -65,7 +65,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.staticfiles",
+    "echovessel.apps.StaticFilesConfig",
     "axes",
     "csp",
     "channels",

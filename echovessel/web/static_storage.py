@@ -9,9 +9,14 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class HashedStorage(CompressedManifestStaticFilesStorage):
-    """WhiteNoise's storage; also rewrites `import … from "./x.js"`."""
+    """WhiteNoise's storage; also rewrites `import … from "./x.js"`, and no address of a source map, since
+    `StaticFilesConfig` collects none."""
 
     support_js_module_import_aggregation = True
+    patterns = tuple(
+        (names, tuple(pattern for pattern in patterns if "sourceMappingURL" not in str(pattern)))
+        for names, patterns in CompressedManifestStaticFilesStorage.patterns
+    )
 
 
 def is_fresh(root: Path | None = None) -> bool:

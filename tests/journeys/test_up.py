@@ -93,6 +93,12 @@ def vectors_lie_by_meaning(house: Installation) -> None:
     assert kitten @ cat > kitten @ compiler + 0.2
 
 
+def test_only_what_pages_ask_for_is_collected(empty: Path) -> None:
+    names = {path.name for path in (empty / "static").rglob("*.*")}
+    assert "swagger-ui-bundle.js" in names
+    assert not [name for name in names if name.endswith((".map", ".map.gz")) or name.startswith("redoc")]
+
+
 def test_a_taken_port_is_said() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
