@@ -24,7 +24,7 @@ from persona.onboarding.creation import create_persona
 
 MEGABYTE = 1024**2
 SEED = 7
-LINES_A_TALK = 40
+MESSAGES_PER_SESSION = 40
 BEGINNING = datetime(2023, 1, 2, 9, tzinfo=UTC).timestamp()
 _WORDS = (
     "the",
@@ -101,17 +101,17 @@ def write_export(path: Path, size: int) -> int:
     with path.open("w", encoding="utf-8") as file:
         file.write("[")
         while file.tell() < size:
-            at, last = BEGINNING + number * 7_200, f"{number}-{LINES_A_TALK - 1}"
+            at, last = BEGINNING + number * 7_200, f"{number}-{MESSAGES_PER_SESSION - 1}"
             conversation = {"title": f"Talk {number}", "id": f"c{number}", "create_time": at}
             conversation |= {"mapping": dict(export_nodes(dice, number)), "current_node": last}
             file.write("," * bool(number) + json.dumps(conversation, ensure_ascii=False))
             number += 1
         file.write("]")
-    return number * LINES_A_TALK
+    return number * MESSAGES_PER_SESSION
 
 
 def export_nodes(dice: random.Random, number: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    for place in range(LINES_A_TALK):
+    for place in range(MESSAGES_PER_SESSION):
         key = f"{number}-{place}"
         words = " ".join(dice.choices(_WORDS, k=dice.randint(8, 120)))
         message = {

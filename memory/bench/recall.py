@@ -24,9 +24,9 @@ from memory.store import vectors
 from persona.models import Persona
 
 NEIGHBOURS = 40
-WARMING = 5
-EXACT_FOR = 50  # questions
-DATED_IN = 5
+WARM_UP_QUESTIONS = 5
+EXACT_QUESTIONS = 50
+DATED_EVERY = 5
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,16 @@ def questions(count: int, seed: int = 1) -> list[Question]:
     asking.topics = Life(seed).topics
     sample = []
     for number in range(count):
-        is_dated = number % DATED_IN == DATED_IN - 1
+        is_dated = number % DATED_EVERY == DATED_EVERY - 1
         turns = asking.question(dated=is_dated)
         kind = "with days" if is_dated else "several lines" if number % 2 else "one line"
         sample.append(Question(kind, turns if kind == "several lines" else turns[-1:]))
     return sample
 
 
-def time_recall(persona: Persona, sample: Sequence[Question], *, warming: int = WARMING) -> dict[str, dict[str, Any]]:
+def time_recall(
+    persona: Persona, sample: Sequence[Question], *, warming: int = WARM_UP_QUESTIONS
+) -> dict[str, dict[str, Any]]:
     """Median and 95th percentile of each step in milliseconds: of all questions, and of each kind."""
     prepare(persona.pk)
     for question in sample[:warming]:
@@ -91,17 +93,17 @@ def answer(persona: Persona, turns: Sequence[str]) -> Recall:
 
 
 def exactness(persona: Persona, sample: Sequence[Question]) -> dict[str, float]:
-    """The share of the truly nearest NEIGHBOURS that a search finds: as configured here, and in two passes through the
+    """The share of the nearest NEIGHBOURS that a search finds: as configured here, and in two passes through the
     database, as when there is no room for the vectors in memory."""
-    rows = embedding.embed([question.turns[-1] for question in sample[:EXACT_FOR]])
+    rows = embedding.embed([question.turns[-1] for question in sample[:EXACT_QUESTIONS]])
     active = NodeVector.objects.filter(node__persona=persona, node__status=ConceptNode.Status.ACTIVE)
     node_vectors = list(active.values_list("node_id", "embedding"))
     ids = np.array([node for node, _ in node_vectors])
     matrix = np.frombuffer(b"".join(vector for _, vector in node_vectors), dtype="<f4").reshape(len(ids), -1)
-    truly = [set(ids[np.argsort(-(matrix @ row), kind="stable")[:NEIGHBOURS]].tolist()) for row in rows]
-    as_set = _share(persona, rows, truly)
+    exact_neighbours = [set(ids[np.argsort(-(matrix @ row), kind="stable")[:NEIGHBOURS]].tolist()) for row in rows]
+    as_set = _share(persona, rows, exact_neighbours)
     with transaction.atomic():  # in which the vectors in memory are not used
-        return {"exactness": as_set, "exactness_in_two_passes": _share(persona, rows, truly)}
+        return {"exactness": as_set, "exactness_in_two_passes": _share(persona, rows, exact_neighbours)}
 
 
 def format_table(figures: Mapping[str, Any], path: Path) -> Iterator[str]:
@@ -119,8 +121,8 @@ def _spreads(rows: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     return {step: spread([row[step] for row in rows]) for step in rows[0]}
 
 
-def _share(persona: Persona, query_vectors: np.ndarray, truly: Sequence[set[int]]) -> float:
-    """The mean share of the truly nearest that `vectors.nearest` finds."""
+def _share(persona: Persona, query_vectors: np.ndarray, exact_neighbours: Sequence[set[int]]) -> float:
+    """The mean share of the nearest neighbours that `vectors.nearest` finds."""
     nearest = [{node for node, _ in vectors.nearest(persona.pk, row, NEIGHBOURS)} for row in query_vectors]
-    shares = [len(near & best) / len(best) for near, best in zip(nearest, truly, strict=True)]
+    shares = [len(near & best) / len(best) for near, best in zip(nearest, exact_neighbours, strict=True)]
     return round(float(np.mean(shares)), 4)

@@ -26,9 +26,9 @@ from websockets.typing import Origin
 
 from persona.models import Persona
 
-PATIENCE_SECONDS = 60
-RESTING_SECONDS = 4
-TIMES = 3
+TIMEOUT_SECONDS = 60
+IDLE_SECONDS = 4
+REPETITIONS = 3
 DAPHNE = ("-m", "daphne", "-v", "0", "echovessel.asgi:application")
 UP = ("manage.py", "up")
 WORKER = ("manage.py", "worker")
@@ -36,11 +36,11 @@ WORKER = ("manage.py", "worker")
 
 def rss_mb(path: Path, persona: Persona, text: str) -> float:
     """Memory in megabytes of a web server on the database in `path`, idle after its first turn."""
-    cookie = signed_in(persona.owner)
-    with running(path, DAPHNE, {}) as (server, port):
+    cookie = create_session_key(persona.owner)
+    with run_server(path, DAPHNE, {}) as (server, port):
         wait_for(f"http://127.0.0.1:{port}/healthz")
         asyncio.run(take_turn(port, persona, cookie, text))
-        time.sleep(RESTING_SECONDS)
+        time.sleep(IDLE_SECONDS)
         output = subprocess.run(
             ["ps", "-o", "rss=", "-p", str(server.pid)], check=True, capture_output=True, text=True
         ).stdout
@@ -53,7 +53,7 @@ def start_seconds(path: Path) -> float:
     with TemporaryDirectory(prefix="echovessel-bench-") as folder:
         for _ in range(2):
             started = time.perf_counter()
-            with running(path, UP, {"DATA_DIR": folder}) as (_server, port):
+            with run_server(path, UP, {"DATA_DIR": folder}) as (_server, port):
                 wait_for(f"http://127.0.0.1:{port}{reverse('login')}")
                 seconds = time.perf_counter() - started
     return round(seconds, 2)
@@ -64,46 +64,46 @@ def check_seconds(path: Path) -> tuple[float, float]:
     is due to other processes."""
     command = [sys.executable, "manage.py", "check"]
     walls, cpus = [], []
-    for _ in range(TIMES):
-        started, used = time.perf_counter(), _used_by_children()
+    for _ in range(REPETITIONS):
+        started, used = time.perf_counter(), _children_cpu_seconds()
         subprocess.run(command, cwd=settings.BASE_DIR, env=_environment(path, {}), check=True, capture_output=True)
         walls.append(time.perf_counter() - started)
-        cpus.append(_used_by_children() - used)
+        cpus.append(_children_cpu_seconds() - used)
     return round(min(walls), 2), round(min(cpus), 2)
 
 
 @contextmanager
-def running(
+def run_server(
     path: Path, command: Sequence[str], env: Mapping[str, str]
 ) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
     """A process of this project that listens on a free port, and the port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    server = _started(path, [*command, "--port", str(port)], env)
+    server = _start_process(path, [*command, "--port", str(port)], env)
     try:
         yield server, port
     finally:
         server.send_signal(signal.SIGINT)
         try:
-            server.wait(PATIENCE_SECONDS)
+            server.wait(TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
 
 
 @contextmanager
-def worker(path: Path) -> Iterator["subprocess.Popen[bytes]"]:
+def run_worker(path: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """The job worker with its processes, which are killed at the end even if they are busy."""
-    guarding = _started(path, WORKER, {}, start_new_session=True)
+    process = _start_process(path, WORKER, {}, start_new_session=True)
     try:
-        yield guarding
+        yield process
     finally:
-        os.killpg(guarding.pid, signal.SIGKILL)
-        guarding.wait()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
-def _started(
+def _start_process(
     path: Path, command: Sequence[str], env: Mapping[str, str], *, start_new_session: bool = False
 ) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
@@ -124,7 +124,7 @@ def _environment(path: Path, more: Mapping[str, str]) -> dict[str, str]:
 
 def wait_for(url: str) -> None:
     """Wait until a page answers, whatever the response."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while True:
         try:
             urllib.request.urlopen(url, timeout=5).close()
@@ -137,7 +137,7 @@ def wait_for(url: str) -> None:
             time.sleep(0.05)
 
 
-def signed_in(owner: Any) -> str:
+def create_session_key(owner: Any) -> str:
     """The session key of a signed-in `owner`."""
     session = SessionStore()
     session[SESSION_KEY] = str(owner.pk)
@@ -151,20 +151,20 @@ async def take_turn(port: int, persona: Persona, cookie: str, text: str) -> None
     """Send a message, and wait for the end of its reply."""
     address = f"127.0.0.1:{port}"
     async with (
-        asyncio.timeout(PATIENCE_SECONDS),
+        asyncio.timeout(TIMEOUT_SECONDS),
         connect(
             f"ws://{address}/ws/chat/{persona.uuid}/",
             origin=Origin(f"http://{address}"),
             additional_headers={"Cookie": f"{settings.SESSION_COOKIE_NAME}={cookie}"},
             proxy=None,
-        ) as opened,
+        ) as websocket,
     ):
-        await opened.send(json.dumps({"type": "message", "client_id": str(uuid4()), "content": text}))
-        while json.loads(await opened.recv())["event"] != "chat.message.done":
+        await websocket.send(json.dumps({"type": "message", "client_id": str(uuid4()), "content": text}))
+        while json.loads(await websocket.recv())["event"] != "chat.message.done":
             pass
 
 
-def _used_by_children() -> float:
+def _children_cpu_seconds() -> float:
     """Seconds of processor time of the ended child processes."""
     times = os.times()
     return times.children_user + times.children_system

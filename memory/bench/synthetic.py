@@ -29,12 +29,12 @@ from persona.onboarding.creation import create_persona
 TOPICS = 400
 TOPIC_WORDS = 12
 VOCABULARY = 20_000
-LINES_A_TALK = 24
-NODES_AN_ENTITY = 50
-DATED = 0.5  # share of the memories with a known date
-MENTIONED = 0.3  # share of the memories that mention an entity
-SPREAD = 0.8  # length of the noise around a topic's vector: cosines of about 0.6 within a topic
-QUOTED = 12  # characters of a message that a memory quotes
+MESSAGES_PER_SESSION = 24
+NODES_PER_ENTITY = 50
+DATED_SHARE = 0.5  # share of the memories with a known date
+MENTION_SHARE = 0.3  # share of the memories that mention an entity
+NOISE_LENGTH = 0.8  # length of the noise around a topic's vector: cosines of about 0.6 within a topic
+QUOTE_CHARACTERS = 12  # characters of a message that a memory quotes
 BATCH = 2_000
 BEGINNING = datetime(2020, 1, 1, 8, tzinfo=UTC)
 NOW = datetime(2026, 1, 1, 8, tzinfo=UTC)
@@ -62,7 +62,7 @@ _CHARACTERS = [chr(code) for code in range(0x4E00, 0x4E00 + 3_000, 2)]
 
 
 @dataclass(frozen=True)
-class Tongue:
+class SyntheticLanguage:
     """A language: its words, most frequent first, and its function words."""
 
     words: Sequence[str]
@@ -73,17 +73,21 @@ class Tongue:
     days: Sequence[str]
 
     @cached_property
-    def cumulated(self) -> list[float]:
+    def cumulative_weights(self) -> list[float]:
         return list(accumulate(1 / (rank + 3) for rank in range(len(self.words))))
 
 
-def _tongues() -> list[Tongue]:
+def _synthetic_languages() -> list[SyntheticLanguage]:
     dice = random.Random(7)
     english = ["".join(dice.choices(_SYLLABLES.split(), k=dice.choice((2, 3, 3, 4)))) for _ in range(VOCABULARY)]
     chinese = ["".join(dice.choices(_CHARACTERS, k=2)) for _ in range(VOCABULARY)]
     return [
-        Tongue([*_ENGLISH.split(), *english], _ENGLISH_GLUE.split(), " ", ".", "What about {}?", _ENGLISH_DAYS),
-        Tongue([*_CHINESE.split(), *chinese], _CHINESE_GLUE.split(), "", "。", "{}怎么样了？", _CHINESE_DAYS),
+        SyntheticLanguage(
+            [*_ENGLISH.split(), *english], _ENGLISH_GLUE.split(), " ", ".", "What about {}?", _ENGLISH_DAYS
+        ),
+        SyntheticLanguage(
+            [*_CHINESE.split(), *chinese], _CHINESE_GLUE.split(), "", "。", "{}怎么样了？", _CHINESE_DAYS
+        ),
     ]
 
 
@@ -92,31 +96,31 @@ class Life:
     """Generates messages, memories and questions; always the same for the same `seed`."""
 
     seed: int
-    tongues: list[Tongue] = field(default_factory=_tongues)
+    languages: list[SyntheticLanguage] = field(default_factory=_synthetic_languages)
 
     def __post_init__(self) -> None:
         self.dice = random.Random(self.seed)
         self.topics = [
-            self.dice.choices(tongue.words, cum_weights=tongue.cumulated, k=TOPIC_WORDS)
-            for tongue in (self.tongues[number % 2] for number in range(TOPICS))
+            self.dice.choices(language.words, cum_weights=language.cumulative_weights, k=TOPIC_WORDS)
+            for language in (self.languages[number % 2] for number in range(TOPICS))
         ]
 
     @cached_property
-    def meanings(self) -> "Meanings":
-        return Meanings(self)
+    def topic_vectors(self) -> "TopicVectors":
+        return TopicVectors(self)
 
-    def line(self, topic: int) -> str:
+    def text(self, topic: int) -> str:
         """A message of four to eleven content words."""
-        tongue = self.tongues[topic % 2]
+        language = self.languages[topic % 2]
         words: list[str] = []
         for _ in range(self.dice.randint(2, 5)):
-            words += self.dice.choices(tongue.glue, k=1)
+            words += self.dice.choices(language.glue, k=1)
             words += self.dice.choices(self.topics[topic], k=1)
-            words += self.dice.choices(tongue.words, cum_weights=tongue.cumulated, k=1)
-        return tongue.joint.join(words) + tongue.end
+            words += self.dice.choices(language.words, cum_weights=language.cumulative_weights, k=1)
+        return language.joint.join(words) + language.end
 
     def message(self, session: Session, topic: int, place: int) -> Message:
-        content = self.line(topic)
+        content = self.text(topic)
         at = session.started_at + timedelta(seconds=40 * place)
         return Message(
             session=session,
@@ -128,14 +132,14 @@ class Life:
             created_at=at,
         )
 
-    def node(self, persona: Persona, source: "SpokenLine") -> ConceptNode:
+    def node(self, persona: Persona, source: "SourceMessage") -> ConceptNode:
         """A memory of a message; every other one has a date."""
         at = BEGINNING + (NOW - BEGINNING) * self.dice.random()
-        day = at.date() if self.dice.random() < DATED else None
+        day = at.date() if self.dice.random() < DATED_SHARE else None
         return ConceptNode(
             persona=persona,
             kind=self.dice.choices(["event", "thought", "expectation"], [8, 2, 0.1])[0],
-            description=self.line(source.topic),
+            description=self.text(source.topic),
             emotional_impact=self.dice.randint(-6, 8),
             relational_tags=["unresolved"] if self.dice.random() < 0.1 else [],
             session_id=source.session,
@@ -150,9 +154,9 @@ class Life:
     def question(self, *, dated: bool = False) -> list[str]:
         """Four messages of one topic, the last one a question; `dated` asks about certain days."""
         topic = self.dice.randrange(TOPICS)
-        tongue = self.tongues[topic % 2]
-        words = self.dice.sample(self.topics[topic], k=2) + (self.dice.choices(tongue.days) if dated else [])
-        return [*(self.line(topic) for _ in range(3)), tongue.question.format(tongue.joint.join(words))]
+        language = self.languages[topic % 2]
+        words = self.dice.sample(self.topics[topic], k=2) + (self.dice.choices(language.days) if dated else [])
+        return [*(self.text(topic) for _ in range(3)), language.question.format(language.joint.join(words))]
 
     def name(self, number: int) -> str:
         """The name of an entity, different for each number."""
@@ -163,7 +167,7 @@ class Life:
 
 
 @dataclass(frozen=True)
-class SpokenLine:
+class SourceMessage:
     """A message that a memory may rest on."""
 
     message: int
@@ -186,12 +190,12 @@ def write_life(
     """A persona of `owner` with a synthetic life in the database: that of `seed`, or the continuation of `life`."""
     life = life or Life(seed)
     persona = create_persona(owner, f"Mira {seed}", user_name="Ana")  # type: ignore[arg-type]
-    messages = _talk(persona, life, size.messages, progress)
+    messages = _store_sessions(persona, life, size.messages, progress)
     # Store `count` memories, each resting on a message of its topic, and the entities that some of them mention.
     count = size.nodes
     entities = Entity.objects.bulk_create(
         Entity(persona=persona, canonical_name=life.name(number), kind=Entity.Kind.PERSON)
-        for number in range(max(1, count // NODES_AN_ENTITY))
+        for number in range(max(1, count // NODES_PER_ENTITY))
     )
     names = [(entity, entity.canonical_name) for entity in entities]
     Alias.objects.bulk_create(
@@ -201,7 +205,7 @@ def write_life(
         for first in range(0, count, BATCH):
             sources = life.dice.choices(messages, k=min(BATCH, count - first))
             nodes = [life.node(persona, source) for source in sources]
-            places = life.meanings.around([source.topic for source in sources])
+            places = life.topic_vectors.vectors_near([source.topic for source in sources])
             with transaction.atomic():
                 ConceptNode.objects.bulk_create(nodes)
                 vectors.index(nodes, places)
@@ -209,7 +213,7 @@ def write_life(
                     Evidence(node=node, message_id=source.message, quote=source.quote, start=0, end=len(source.quote))
                     for node, source in zip(nodes, sources, strict=True)
                 )
-                mentioning_nodes = [node for node in nodes if life.dice.random() < MENTIONED]
+                mentioning_nodes = [node for node in nodes if life.dice.random() < MENTION_SHARE]
                 Mention.objects.bulk_create(
                     Mention(node=node, entity=life.dice.choice(entities)) for node in mentioning_nodes
                 )
@@ -217,14 +221,14 @@ def write_life(
     return persona
 
 
-def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[SpokenLine]:
+def _store_sessions(persona: Persona, life: Life, count: int, progress: bool) -> list[SourceMessage]:
     """Store `count` messages in sessions."""
-    session_count = max(1, count // LINES_A_TALK)
+    session_count = max(1, count // MESSAGES_PER_SESSION)
     step = (NOW - BEGINNING) / (session_count + 1)
-    spoken_lines: list[SpokenLine] = []
+    source_messages: list[SourceMessage] = []
     with tqdm(total=count, desc="lines", unit="", disable=not progress) as bar:
-        for first in range(0, session_count, BATCH // LINES_A_TALK):
-            numbers = range(first, min(session_count, first + BATCH // LINES_A_TALK))
+        for first in range(0, session_count, BATCH // MESSAGES_PER_SESSION):
+            numbers = range(first, min(session_count, first + BATCH // MESSAGES_PER_SESSION))
             with transaction.atomic():
                 sessions = Session.objects.bulk_create(
                     Session(persona=persona, status=Session.Status.CLOSED, started_at=BEGINNING + number * step)
@@ -234,20 +238,22 @@ def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[Spok
                 messages = [
                     life.message(session, topic, place)
                     for session, topic in zip(sessions, topics, strict=True)
-                    for place in range(LINES_A_TALK)
+                    for place in range(MESSAGES_PER_SESSION)
                 ]
                 Message.objects.bulk_create(messages)
                 search.index(messages)
             topic_of = {session.pk: topic for session, topic in zip(sessions, topics, strict=True)}
-            spoken_lines += [
-                SpokenLine(message.pk, message.session_id, topic_of[message.session_id], message.content[:QUOTED])
+            source_messages += [
+                SourceMessage(
+                    message.pk, message.session_id, topic_of[message.session_id], message.content[:QUOTE_CHARACTERS]
+                )
                 for message in messages
             ]
             bar.update(len(messages))
-    return spoken_lines
+    return source_messages
 
 
-class Meanings:
+class TopicVectors:
     """Vectors near those of the topics; a topic is embedded on first use."""
 
     def __init__(self, life: Life) -> None:
@@ -255,11 +261,11 @@ class Meanings:
         self.centres: dict[int, np.ndarray] = {}
         self.noise = np.random.default_rng(life.seed)
 
-    def around(self, topics: Sequence[int]) -> np.ndarray:
+    def vectors_near(self, topics: Sequence[int]) -> np.ndarray:
         """One unit vector per topic: (n, d) float32."""
         new = [topic for topic in dict.fromkeys(topics) if topic not in self.centres]
-        self.centres |= zip(new, embedding.embed([self.life.line(topic) for topic in new]), strict=True)
+        self.centres |= zip(new, embedding.embed([self.life.text(topic) for topic in new]), strict=True)
         noise = self.noise.standard_normal((len(topics), embedding.dimension()), dtype=np.float32)
-        noise *= SPREAD / np.linalg.norm(noise, axis=1, keepdims=True)
+        noise *= NOISE_LENGTH / np.linalg.norm(noise, axis=1, keepdims=True)
         places = np.stack([self.centres[topic] for topic in topics]) + noise
         return (places / np.linalg.norm(places, axis=1, keepdims=True)).astype(np.float32)

@@ -28,10 +28,10 @@ from memory.bench import server
 from memory.bench.synthetic import Life, Size, write_life
 from persona.models import Persona
 
-LINES_A_NODE = 3
-OTHERS_NODES = 300
-WARMING = 3
-RESTING_SECONDS = 0.5  # after this time the work that follows a turn is done
+MESSAGES_PER_NODE = 3
+OTHER_OWNER_NODES = 300
+WARM_UP_TURNS = 3
+IDLE_SECONDS = 0.5  # after this time the work that follows a turn is done
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,12 @@ def measure(path: Path, owners: int, nodes: int, turns: int) -> dict[str, tuple[
 
 def time_turns(path: Path, owners: int, nodes: int, turns: int) -> list[TurnFigures]:
     """`turns` turns of the first owner alone, then as many of all owners together, on the database in `path`."""
-    pages = [page(number, nodes if number == 0 else OTHERS_NODES, 2 * turns + WARMING) for number in range(owners)]
+    pages = [
+        create_page(number, nodes if number == 0 else OTHER_OWNER_NODES, 2 * turns + WARM_UP_TURNS)
+        for number in range(owners)
+    ]
     bar = tqdm(total=turns * (owners + 1), desc="turns", unit="")
-    with server.running(path, server.DAPHNE, {}) as (process, port), bar:
+    with server.run_server(path, server.DAPHNE, {}) as (process, port), bar:
         server.wait_for(f"http://127.0.0.1:{port}/healthz")
         return asyncio.run(time_pages(f"127.0.0.1:{port}", pages, turns, partial(processor_ms_of, process.pid), bar))
 
@@ -80,42 +83,46 @@ def format_table(figures: Iterable[TurnFigures]) -> Iterator[str]:
         yield f"{figures_of_kind.name:32}{median:10.0f}{p95:10.0f}{spent:>12}"
 
 
-def name_of(number: int) -> str:
+def username_of(number: int) -> str:
     """The user name of a page's owner."""
     return f"bench-{number}"
 
 
-def page(number: int, nodes: int, questions: int) -> Page:
+def create_page(number: int, nodes: int, questions: int) -> Page:
     """The page of an owner with a persona of `nodes` memories, and `questions` questions; owner and persona are created
     if the database does not contain them."""
-    users, name = get_user_model().objects, name_of(number)
+    users, name = get_user_model().objects, username_of(number)
     owner = users.filter(username=name).first() or users.create_user(name, password=get_random_string(20))
     persona = Persona.objects.filter(owner=owner).first()
-    persona = persona or write_life(owner, Size(nodes, nodes * LINES_A_NODE), seed=number + 1, progress=number == 0)
+    persona = persona or write_life(
+        owner, Size(nodes, nodes * MESSAGES_PER_NODE), seed=number + 1, progress=number == 0
+    )
     asking = Life(number + 1)
     questions_asked = [asking.question()[-1] for _ in range(questions)]
-    return Page(str(persona.uuid), server.signed_in(owner), questions_asked)
+    return Page(str(persona.uuid), server.create_session_key(owner), questions_asked)
 
 
 async def time_pages(
     address: str, pages: Sequence[Page], turns: int, processor_ms: Callable[[], float | None], bar: "tqdm[Any]"
 ) -> list[TurnFigures]:
-    sockets = [await opened(address, page) for page in pages]
+    sockets = [await connect_page(address, page) for page in pages]
     for page, socket in zip(pages, sockets, strict=True):
-        for question in page.questions[:WARMING]:
-            await first_word(socket, question)
+        for question in page.questions[:WARM_UP_TURNS]:
+            await measure_first_word(socket, question)
     both = list(zip(pages, sockets, strict=True))
     page_times = []
     for name, talking, first in (
-        ("one owner alone", both[:1], WARMING),
-        (f"{len(both)} owners at once", both, WARMING + turns),
+        ("one owner alone", both[:1], WARM_UP_TURNS),
+        (f"{len(both)} owners at once", both, WARM_UP_TURNS + turns),
     ):
-        await asyncio.sleep(RESTING_SECONDS)
+        await asyncio.sleep(IDLE_SECONDS)
         before, waits = processor_ms(), list[float]()
         for turn in range(first, first + turns):
-            waits += await asyncio.gather(*(first_word(socket, page.questions[turn]) for page, socket in talking))
+            waits += await asyncio.gather(
+                *(measure_first_word(socket, page.questions[turn]) for page, socket in talking)
+            )
             bar.update(len(talking))
-        await asyncio.sleep(RESTING_SECONDS)
+        await asyncio.sleep(IDLE_SECONDS)
         after = processor_ms()
         spent = None if before is None or after is None else (after - before) / len(waits)
         page_times.append(TurnFigures(name, waits, spent))
@@ -124,7 +131,7 @@ async def time_pages(
     return page_times
 
 
-async def opened(address: str, page: Page) -> ClientConnection:
+async def connect_page(address: str, page: Page) -> ClientConnection:
     """The page's socket, open and ready."""
     cookie = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={page.cookie}"}
     socket = await connect(
@@ -137,7 +144,7 @@ async def opened(address: str, page: Page) -> ClientConnection:
     return socket
 
 
-async def first_word(socket: ClientConnection, question: str) -> float:
+async def measure_first_word(socket: ClientConnection, question: str) -> float:
     """Milliseconds from sending a message to the first word of its reply; waits for the end of the reply."""
     started = time.perf_counter()
     await socket.send(json.dumps({"type": "message", "client_id": str(uuid4()), "content": question}))
@@ -149,7 +156,7 @@ async def first_word(socket: ClientConnection, question: str) -> float:
 
 async def _event(socket: ClientConnection, name: str) -> None:
     """Wait for an event; an error or a failed turn ends the measurement."""
-    async with asyncio.timeout(server.PATIENCE_SECONDS):
+    async with asyncio.timeout(server.TIMEOUT_SECONDS):
         while (event := json.loads(await socket.recv()))["event"] != name:
             if event["event"] in ("error", "chat.turn.failed"):
                 raise RuntimeError(f"a turn failed: {event['data'].get('code')}")

@@ -22,7 +22,7 @@ from echovessel.embeddings import embedding
 from memory import forgetting
 from memory.archive import import_archive
 from memory.archive import write as archive_write
-from memory.bench.talks import talks
+from memory.bench.synthetic_sessions import generate_sessions
 from memory.consolidation import runner
 from memory.forgetting import Target, plan, verify
 from memory.models import ConceptNode, Entity, ReflectionRun, Tombstone
@@ -87,18 +87,18 @@ CHINESE = Secret(
 )
 
 
-def a_long_life(sessions: int) -> bytes:
-    """An archive of so many talks in both languages, each with a memory of what was said first."""
-    return b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in _lines(sessions))
+def build_archive(sessions: int) -> bytes:
+    """An archive of `sessions` sessions in both languages, each with a memory of what was said first."""
+    return b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in archive_records(sessions))
 
 
-def _lines(sessions: int) -> Iterator[dict[str, Any]]:
+def archive_records(sessions: int) -> Iterator[dict[str, Any]]:
     chance = np.random.default_rng(5)
     yield {
         "type": "header", "format": "echovessel-archive", "version": 1, "embedding_model": embedding.name(),
     }  # fmt: skip
     yield PERSONA
-    for number, talk in enumerate(talks(sessions, 6)):
+    for number, talk in enumerate(generate_sessions(sessions, 6)):
         at = BEGINNING + timedelta(days=number)
         yield {
             "type": "session", "id": f"s{number}", "channel": "web", "status": "closed",
@@ -154,7 +154,7 @@ def rest(session: Session, now: datetime) -> None:
 
 @pytest.fixture(params=[60, pytest.param(3_000, marks=pytest.mark.campaign)], ids="{} talks".format)
 def persona(ana: User, model: Script, request: pytest.FixtureRequest) -> Persona:
-    return import_archive(io.BytesIO(a_long_life(request.param)), ana).persona
+    return import_archive(io.BytesIO(build_archive(request.param)), ana).persona
 
 
 NAMED = ("id", "session", "turn", "messages", "evidence", "filling", "superseded_by", "resolved_by")

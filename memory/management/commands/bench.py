@@ -14,7 +14,7 @@ from django.core.management import BaseCommand
 from tqdm import tqdm
 
 from echovessel.db.sqlite.temporary import temporary_database
-from memory.bench import consolidation, desk, during_import, imports, recall, turns, whole
+from memory.bench import admin_pages, consolidation, during_import, full_benchmark, imports, recall, turns
 
 
 def some(text: str) -> int:
@@ -71,7 +71,7 @@ MEASUREMENTS = (
         "how long a page waits for the first word of a reply",
         (
             ("owners", int, 20, "owners who talk at the same time"),
-            ("nodes", int, 10_000, f"memories of the first owner's persona; the others have {turns.OTHERS_NODES}"),
+            ("nodes", int, 10_000, f"memories of the first owner's persona; the others have {turns.OTHER_OWNER_NODES}"),
             ("turns", int, 20, "turns of each owner, alone and together"),
             KEEP,
         ),
@@ -83,8 +83,8 @@ MEASUREMENTS = (
         "desk",
         "how long the pages of the admin take",
         (("nodes", int, 100_000, NODES), ("messages", int, 300_000, MESSAGES), KEEP),
-        lambda path, options: desk.measure(options["nodes"], options["messages"]),
-        lambda figures, path: desk.format_table(figures),
+        lambda path, options: admin_pages.measure(options["nodes"], options["messages"]),
+        lambda figures, path: admin_pages.format_table(figures),
     ),
     Measurement(
         "import",
@@ -111,7 +111,7 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        usual = whole.Scale()
+        usual = full_benchmark.Scale()
         for name, meaning in (
             ("nodes", "memories of the large persona"),
             ("messages", "messages of the large persona"),
@@ -134,9 +134,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         measurement: Measurement | None = options.get("measurement")
         if measurement is None:
-            scale = whole.Scale(**{field.name: options[field.name] for field in fields(whole.Scale)})
-            figures = whole.measure(scale)
-            self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(whole.format_table(figures)))
+            scale = full_benchmark.Scale(**{field.name: options[field.name] for field in fields(full_benchmark.Scale)})
+            figures = full_benchmark.measure(scale)
+            self.stdout.write(
+                json.dumps(figures) if options["as_json"] else "\n".join(full_benchmark.format_table(figures))
+            )
             return
         with temporary_database(options.get("keep")) as path:
             figures = measurement.measure(path, options)

@@ -10,18 +10,18 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 
-from memory.bench import server, turns, whole
+from memory.bench import full_benchmark, server, turns
 from persona.models import Persona
 from tests.installation import Installation
 
 SMALL = {"nodes": 40, "messages": 96, "personas": 2, "queries": 5, "owners": 2, "turns": 2}
-SPREAD = {"p50": "float", "p95": "float"}
+NOISE_LENGTH = {"p50": "float", "p95": "float"}
 CONTRACT = {
     "nodes": "int",
     "messages": "int",
-    "recall_ms": dict.fromkeys(["embed", "search", "rank", "without_embed"], SPREAD),
+    "recall_ms": dict.fromkeys(["embed", "search", "rank", "without_embed"], NOISE_LENGTH),
     "vector_recall_at_40_vs_exact": "float",
-    "first_token_ms": SPREAD,
+    "first_token_ms": NOISE_LENGTH,
     "import_nodes_per_s": "float",
     "database_mb": "float",
     "rss_mb": "float",
@@ -38,8 +38,8 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "rss_mb", lambda path, persona, line: 500.0)
     monkeypatch.setattr(server, "check_seconds", lambda path: (1.0, 0.9))
     monkeypatch.setattr(server, "start_seconds", lambda path: 2.0)
-    talks = {"one owner alone": (50.04, 60.0), "2 owners at once": (300.0, 400.0)}
-    monkeypatch.setattr(turns, "measure", lambda path, owners, nodes, turns: talks)
+    turn_figures = {"one owner alone": (50.04, 60.0), "2 owners at once": (300.0, 400.0)}
+    monkeypatch.setattr(turns, "measure", lambda path, owners, nodes, turns: turn_figures)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -63,7 +63,7 @@ def test_every_figure_of_the_contract_is_told_and_ones_own_database_left_alone(m
     assert "rss_mb" not in times
     assert figures["recall_ms_by_question"].keys() == {"one line", "several lines", "with days"}
 
-    shown = "\n".join(whole.format_table(figures))
+    shown = "\n".join(full_benchmark.format_table(figures))
     assert "40 memories, 96 lines" in shown
     assert "yardstick, one exact search" in shown
     assert "the same results" in shown

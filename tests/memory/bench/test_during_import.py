@@ -1,4 +1,4 @@
-"""The measurement of talks beside an import: each wait counts for the step in which it began, and nothing else."""
+"""The measurement of turns during an import: each wait counts for the step in which it began, and nothing else."""
 
 import json
 import subprocess
@@ -19,28 +19,28 @@ CHAT = whatsapp("Ana: I met Tomas at the harbour.", "Mira: How was it?")
 NAME = "WhatsApp Chat with Mira.txt"
 
 
-class Worker:
-    """Talks that are as long as the worker needs for a step: after each round the import is one further."""
+class PagesAndWorker:
+    """Pages whose rounds take as long as a step of the worker: each round sets the next of `steps`."""
 
     def __init__(self, job: ImportJob, *steps: str) -> None:
-        self.job, self.steps = job, list(steps)
-        self.talked: list[str] = []
+        self.job, self.next_steps = job, list(steps)
+        self.measured_steps: list[str] = []
 
-    def rounds(self, count: int, meanwhile: str) -> None:
-        self.talked += [meanwhile] * count
-        if self.steps:
-            ImportJob.objects.filter(pk=self.job.pk).update(status=self.steps.pop(0), holder="")
+    def rounds(self, count: int, step: str) -> None:
+        self.measured_steps += [step] * count
+        if self.next_steps:
+            ImportJob.objects.filter(pk=self.job.pk).update(status=self.next_steps.pop(0), holder="")
 
-    def rounds_of(self, step: str) -> int:
-        return self.talked.count(step)
+    def count_rounds(self, step: str) -> int:
+        return self.measured_steps.count(step)
 
 
 @pytest.mark.django_db
-def test_it_talks_through_the_whole_of_reading_and_storing_and_answers_what_is_asked(mira: Persona) -> None:
+def test_turns_continue_through_analysis_and_storing_and_questions_are_answered(mira: Persona) -> None:
     job = analyze_file(mira, CHAT, NAME)
-    talks: Any = Worker(job, "writing", "remembering", "remembering", "drafting", "done")
-    seconds = during_import.talk_during(talks, job, limit=5)
-    assert talks.talked == ["writing", "writing", "remembering", "remembering", "drafting"]
+    pages: Any = PagesAndWorker(job, "writing", "remembering", "remembering", "drafting", "done")
+    seconds = during_import.take_turns_during(pages, job, limit=5)
+    assert pages.measured_steps == ["writing", "writing", "remembering", "remembering", "drafting"]
     assert (job.status, job.choices["roles"]) == ("done", {"Ana": "user", "Mira": "other"})
     assert list(seconds) == ["writing"]
 
@@ -49,15 +49,17 @@ def test_it_talks_through_the_whole_of_reading_and_storing_and_answers_what_is_a
 def test_turns_during_remembering_stop_at_the_limit(mira: Persona) -> None:
     job = begin_import(mira, CHAT, NAME)
     ImportJob.objects.filter(pk=job.pk).update(status="remembering", confirmed_at=NOW)
-    talks: Any = Worker(job)
-    during_import.talk_during(talks, job, limit=3)
-    assert talks.talked == ["remembering"] * 3
+    pages: Any = PagesAndWorker(job)
+    during_import.take_turns_during(pages, job, limit=3)
+    assert pages.measured_steps == ["remembering"] * 3
 
 
 def test_the_ratio_is_that_of_the_slowest_twentieth_to_the_same_alone() -> None:
-    told = during_import.spreads_of({"before": [10.0, 10.0], "writing": [30.0, 30.0, 30.0], "after": [20.0] * 9})
-    assert told["writing"] == {"p50": 30.0, "p95": 30.0, "ratio": 1.5, "turns": 3}
-    assert {step: found["ratio"] for step, found in told.items()} == {"before": 0.5, "writing": 1.5, "after": 1.0}
+    figures = during_import.summarize_waits(
+        {"before": [10.0, 10.0], "writing": [30.0, 30.0, 30.0], "after": [20.0] * 9}
+    )
+    assert figures["writing"] == {"p50": 30.0, "p95": 30.0, "ratio": 1.5, "turns": 3}
+    assert {step: values["ratio"] for step, values in figures.items()} == {"before": 0.5, "writing": 1.5, "after": 1.0}
 
 
 def test_the_table_names_owner_and_step_of_each_figure() -> None:

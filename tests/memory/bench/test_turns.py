@@ -25,7 +25,7 @@ def test_every_turn_of_every_owner_is_timed_and_the_servers_work_is_counted(
         "SECRET_KEY": settings.SECRET_KEY,  # sessions are made here and read there
     }.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(turns, "OTHERS_NODES", 12)
+    monkeypatch.setattr(turns, "OTHER_OWNER_NODES", 12)
     with temporary_database() as path:
         alone, together = turns.time_turns(path, owners=2, nodes=24, turns=2)
         assert Persona.objects.count() == 2

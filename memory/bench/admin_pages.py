@@ -24,9 +24,9 @@ from memory.bench.synthetic import Size, write_life
 from memory.models import ConceptNode, Entity
 from persona.models import Persona
 
-TIMES = 5
+REPETITIONS = 5
 MAX_MS = 500
-CHOSEN = 20
+FORGET_COUNT = 20
 LISTS: dict[str, Sequence[str]] = {
     "chat_message": ["role__exact=user", "withheld__exact=1", "lately=7", "lately=365", "persona=1"],
     "chat_session": ["status__exact=failed", "close_reason__exact=idle", "trivial__exact=1", "lately=365", "persona=1"],
@@ -56,7 +56,7 @@ LISTS: dict[str, Sequence[str]] = {
     "audit_look": [],
     "llm_llmcall": [],
 }
-SEARCHED = ["chat_message", "chat_session", "memory_event", "memory_thought", "memory_entity"]
+SEARCHED_MODELS = ["chat_message", "chat_session", "memory_event", "memory_thought", "memory_entity"]
 WORDS = ["小", "花园", "小提琴", "ba", "garden", "no such word anywhere"]
 
 
@@ -117,7 +117,7 @@ def addresses(persona: Persona) -> dict[str, str]:
         address = reverse(f"admin:{name}_changelist")
         for query in ["", "p=2", "p=last", *filters]:
             pages[f"{name} {query}".strip()] = f"{address}?{query}" if query else address
-    for name in SEARCHED:
+    for name in SEARCHED_MODELS:
         for words in WORDS:
             pages[f"{name} search {words}"] = f"{reverse(f'admin:{name}_changelist')}?q={words}"
     nodes = ConceptNode.objects.of(persona).filter(kind="event").order_by("id")
@@ -130,9 +130,10 @@ def addresses(persona: Persona) -> dict[str, str]:
     }
     pages |= {f"{name} page": reverse(f"admin:{name}_change", args=[row.pk]) for name, row in rows.items() if row}
     forget = reverse("admin:forget")
+    forget_keys = "&".join(f"key={node.pk}" for node in nodes[:FORGET_COUNT])
     return pages | {
         "forget one event": f"{forget}?kind=node&key={nodes[0].pk}",
-        f"forget {CHOSEN} events": f"{forget}?kind=node&{'&'.join(f'key={node.pk}' for node in nodes[:CHOSEN])}",
+        f"forget {FORGET_COUNT} events": f"{forget}?kind=node&{forget_keys}",
         "forget a talk": f"{forget}?kind=session&key={Session.objects.order_by('id')[0].pk}",
         "forget the persona": f"{forget}?kind=persona&key={persona.pk}",
     }
@@ -150,7 +151,7 @@ def visit(client: Client, name: str, address: str) -> Visit:
         return execute(sql, *args)
 
     times, cpu_times = [], []
-    for number in range(TIMES + 1):
+    for number in range(REPETITIONS + 1):
         started, used = time.perf_counter(), time.process_time()
         with nullcontext() if number else connection.execute_wrapper(record):
             status = client.get(address).status_code

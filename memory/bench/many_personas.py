@@ -8,24 +8,24 @@ from django.db import connections
 from tqdm import tqdm
 
 from echovessel.db.sqlite.temporary import temporary_database
-from memory.bench.synthetic import LINES_A_TALK, Life, Size, write_life
+from memory.bench.synthetic import MESSAGES_PER_SESSION, Life, Size, write_life
 
-NODES_EACH = 20
+NODES_PER_PERSONA = 20
 SEED = 21
 
 
 def measure(personas: int) -> dict[str, Any]:
-    """Megabytes of a database of `personas` personas with NODES_EACH memories and one session each, and of a database
-    of one persona with as many memories and sessions of the same kind."""
+    """Megabytes of a database of `personas` personas with NODES_PER_PERSONA memories and one session each, and of a
+    database of one persona with as many memories and sessions of the same kind."""
 
     def add_crowd(owner: Any) -> None:
         life = Life(SEED)
         for _ in tqdm(range(personas), desc="personas", unit=""):
-            write_life(owner, Size(NODES_EACH, LINES_A_TALK), life=life, progress=False)
+            write_life(owner, Size(NODES_PER_PERSONA, MESSAGES_PER_SESSION), life=life, progress=False)
 
     many = _database_mb(add_crowd)
     one_mb = _database_mb(
-        lambda owner: write_life(owner, Size(NODES_EACH * personas, LINES_A_TALK * personas), seed=SEED)
+        lambda owner: write_life(owner, Size(NODES_PER_PERSONA * personas, MESSAGES_PER_SESSION * personas), seed=SEED)
     )
     return {
         "personas": personas,

@@ -21,7 +21,7 @@ class BenchSession:
     lines: tuple[str, ...]
 
 
-def talks(count: int, messages: int, seed: int = 1) -> Iterator[BenchSession]:
+def generate_sessions(count: int, messages: int, seed: int = 1) -> Iterator[BenchSession]:
     """`count` sessions of `messages` messages, two in English to one in Chinese."""
     chance = random.Random(seed)
     for number in range(count):
@@ -31,13 +31,13 @@ def talks(count: int, messages: int, seed: int = 1) -> Iterator[BenchSession]:
             patterns, min(count, len(patterns))
         )  # each of another pattern, as far as there are any
         chosen_patterns += chance.choices(patterns, k=count - len(chosen_patterns))
-        owner_texts = [pattern.format_map(_Filled(chance, language)) for pattern in chosen_patterns]
+        owner_texts = [pattern.format_map(_PlaceholderValues(chance, language)) for pattern in chosen_patterns]
         replies = [chance.choice(REPLIES[language]) for _ in owner_texts]
         texts = [text for pair in zip(owner_texts, replies, strict=True) for text in pair]
         yield BenchSession(language, tuple(texts[:messages]))
 
 
-class _Filled(dict[str, str]):
+class _PlaceholderValues(dict[str, str]):
     """The values of a pattern's placeholders, drawn on access."""
 
     def __init__(self, chance: random.Random, language: Language) -> None:

@@ -9,13 +9,13 @@ from django.contrib.auth import get_user_model
 from django.db import connections
 
 from echovessel.db.sqlite.temporary import temporary_database
-from memory.bench import crowd, isolation, recall, restoring, server, turns, yardstick
+from memory.bench import archive_restore, isolation, many_personas, recall, server, turns, yardstick
 from memory.bench.figures import Spread
 from memory.bench.synthetic import Size, write_life
 from persona.models import Persona
 
 # The owner whom memory.bench.turns measures alone, so that the large persona is created only once.
-OWNER = turns.name_of(0)
+OWNER = turns.username_of(0)
 ISOLATION_PART = 5  # one in this many questions is asked of the small persona, several times
 STEPS = ("embed", "search", "rank", "without_embed")
 
@@ -67,12 +67,15 @@ def measure(scale: Scale) -> dict[str, Any]:
             "rss_mb": server.rss_mb(path, large, questions[0].turns[-1]),
             **dict(zip(("check_s", "check_cpu_s"), server.check_seconds(path), strict=True)),
             "first_page_s": server.start_seconds(path),
-            **first_words(path, scale),
+            **first_word_figures(path, scale),
         }
         yardstick_later_ms = yardstick.measure(large)
         figures |= later | {"yardstick_later_ms": yardstick_later_ms}
         figures["multiples"] |= yardstick.multiples(later, yardstick_later_ms)
-    return figures | {"import_nodes_per_s": restoring.measure(scale.nodes), "crowd": crowd.measure(scale.personas)}
+    return figures | {
+        "import_nodes_per_s": archive_restore.measure(scale.nodes),
+        "crowd": many_personas.measure(scale.personas),
+    }
 
 
 def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
@@ -96,7 +99,7 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     exact, passes = figures["vector_recall_at_40_vs_exact"], figures["vector_recall_at_40_in_two_passes"]
     yield f"vector search, recall@40 against exact: {exact:.4f}; in two passes through the database: {passes:.4f}"
     neighbour = figures["isolation"]
-    crowded = figures["crowd"]
+    crowd = figures["crowd"]
     same = "the same results" if neighbour["same_results"] else "OTHER RESULTS"
     yield (
         f"a small persona alone {neighbour['alone_ms']:.2f} ms, "
@@ -104,8 +107,8 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
         f"{neighbour['ratio']:.2f} times as long"
     )
     yield (
-        f"{crowded['personas']} personas of {crowd.NODES_EACH} memories: {crowded['many_mb']:.1f} MB, "
-        f"{crowded['ratio']:.2f} times as much as of one persona with all of them"
+        f"{crowd['personas']} personas of {many_personas.NODES_PER_PERSONA} memories: {crowd['many_mb']:.1f} MB, "
+        f"{crowd['ratio']:.2f} times as much as of one persona with all of them"
     )
     yield f"import: {figures['import_nodes_per_s']:.0f} memories a second, with their talks and given vectors"
     yield f"database: {figures['database_mb']:.0f} MB; server after its first turn: {figures['rss_mb']:.0f} MB"
@@ -113,7 +116,7 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     yield f"from start to first page: {figures['first_page_s']:.2f} s"
 
 
-def first_words(path: Path, scale: Scale) -> dict[str, Any]:
+def first_word_figures(path: Path, scale: Scale) -> dict[str, Any]:
     """Time to the first word; the owner measured alone is the one with the large persona."""
     alone, *_, together = turns.measure(path, scale.owners, scale.nodes, scale.turns).values()
     return {
