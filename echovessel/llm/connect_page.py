@@ -28,7 +28,7 @@ from echovessel.llm.addresses import MAX_ADDRESS, check_address
 from echovessel.llm.connection import OFFLINE, Connection
 from echovessel.llm.errors import LLMError
 from echovessel.llm.models import Purpose
-from echovessel.llm.providers import provider_of
+from echovessel.llm.providers import DEFAULTS, provider_of
 from echovessel.llm.request import Tier
 from echovessel.outbox import events
 
@@ -219,7 +219,7 @@ def _render(
         "work": _describe_work(connection, cast(User, request.user)),
         "embedding": embedding.name(),
         "embedding_server": settings.EMBEDDING_BASE_URL if embedding.is_served(embedding.name()) else "",
-        "usual": [(kind, label, provider_of(Connection(kind)).defaults) for kind, label in KINDS if kind != SERVER],
+        "usual": [(kind, label, DEFAULTS[kind]) for kind, label in KINDS if kind != SERVER],
     }
     return render(request, "account/model.html", context, status=status)
 

@@ -16,7 +16,7 @@ from django.test import Client
 
 from echovessel import llm
 from echovessel.llm import connection as connections
-from echovessel.llm import servers
+from echovessel.llm import providers, servers
 from echovessel.llm.models import LLMCall, ModelConnection
 from echovessel.outbox.models import OutboxEvent
 from persona.models import Persona
@@ -69,6 +69,16 @@ def test_a_model_on_this_machine_is_found_tested_and_saved(staff: Client, model_
     assert model_server.requests[-1]["model"] == "large-model"
     after = staff.get(URL).content.decode()
     assert "large-model answers." in after
+
+
+@pytest.mark.usefixtures("model_server")
+def test_the_page_shows_the_usual_models_without_importing_their_sdk(
+    staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(providers, "PROVIDERS", {"offline": providers.PROVIDERS["offline"]})
+    page = staff.get(URL).content.decode()
+    assert providers.OPENAI.small in page
+    assert providers.ANTHROPIC.small in page
 
 
 def test_open_pages_are_told_of_the_new_model_and_of_its_end(
