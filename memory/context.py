@@ -39,7 +39,7 @@ from memory.models.node import NodeQuerySet, is_unsure
 from memory.recall import Meaning, recall, scoring
 from memory.recall.always_known import KnownNode, first_of_moment, within_budget
 from memory.recall.always_known import always_known as always_known_nodes
-from memory.recall.lessons import fitting, fitting_memories
+from memory.recall.lessons import fitting_lessons, fitting_memories
 from memory.recall.query import embed_soon
 from memory.recall.render import Renderer, format_uuid, not_sure
 from memory.recall.retrievers import entities_named
@@ -50,11 +50,11 @@ from persona.models import Persona
 Kind, Subject = ConceptNode.Kind, ConceptNode.Subject
 SECONDS_A_DAY = 86_400
 # If there are many thoughts about the user, only the newest compete for the few places by weight.
-MAX_WEIGHED = 200
+MAX_THOUGHTS = 200
 # At most this many open expectations, the next due first, are compared with the last message.
-MAX_COMPARED = 100
+MAX_EXPECTATIONS = 100
 FENCE_TOKENS = 8
-LISTED = ("pk", "uuid", "description", "event_time_start", "event_time_end", "confidence", "verification")
+NODE_COLUMNS = ("pk", "uuid", "description", "event_time_start", "event_time_end", "confidence", "verification")
 
 
 class UnixTime(Func):
@@ -85,17 +85,18 @@ def entities(request: ContextRequest) -> Section | None:
     if not entity_ids:
         return None
     rows = Entity.objects.filter(persona=persona, pk__in=entity_ids)
-    described = list(rows.exclude(description="", relation="").order_by("pk")[: knobs.entities_shown()])
-    parts = [Neutral(_describe(entity)) for entity in described]
+    candidates = list(rows.exclude(description="", relation="").order_by("pk")[: knobs.entities_shown()])
+    parts = [Neutral(_describe(entity)) for entity in candidates]
     fitting_parts = _fit_lines(
         parts, request.budget - tokens(with_heading(persona.language, "entity", fence("memory", "")))
     )
     if not fitting_parts:
         return None
-    shown_ids = [str(entity.uuid) for entity, _ in zip(described, fitting_parts, strict=False)]
+    shown_ids = [str(entity.uuid) for entity, _ in zip(candidates, fitting_parts, strict=False)]
     text = with_heading(persona.language, "entity", fence("memory", lines_of(fitting_parts)))
     about = [
-        {"name": entity.canonical_name, "description": entity.description} for entity in described[: len(fitting_parts)]
+        {"name": entity.canonical_name, "description": entity.description}
+        for entity in candidates[: len(fitting_parts)]
     ]
     return Section("entities", "system", text, {"entities": shown_ids}, {"entities": about})
 
@@ -114,8 +115,8 @@ def clarification(request: ContextRequest) -> Section | None:
     if pair is None:
         return None
     names = {"first": pair.a.canonical_name, "second": pair.b.canonical_name}
-    tell = clarify.distinguish if names["first"] == names["second"] else clarify.entity_named
-    names_and_memories = [(entity.canonical_name, tell(entity)) for entity in (pair.a, pair.b)]
+    describe = clarify.distinguish if names["first"] == names["second"] else clarify.entity_named
+    names_and_memories = [(entity.canonical_name, describe(entity)) for entity in (pair.a, pair.b)]
     pairs = [(name, memory) for name, memory in names_and_memories if memory]
     for memories in (pairs, []):
         prompt = render_prompt("clarification", persona.language, **names, known=memories)
@@ -145,23 +146,27 @@ _lessons_of_turn: Query[Any] = Query(
 def lessons(request: ContextRequest) -> Section | None:
     """How the owner wants the persona to be with them: the lessons that apply now, in the owner's words."""
     persona: Persona = request.persona
-    fits = fitting(request)
-    budget = min(request.budget, knobs.lesson_tokens()) - tokens(_wished(persona, []))
+    fits = fitting_lessons(request)
+    budget = min(request.budget, knobs.lesson_tokens()) - tokens(_format_lessons(persona, []))
     fitting_lines = _fit_lines([Neutral(f"- {one_line(fit.lesson.description)}") for fit in fits], budget)
-    new = [description for (description,) in _lessons_of_turn(request.burst[0].turn_id)] if request.burst else []
-    if not fitting_lines and not new:
+    new_lessons = (
+        [description for (description,) in _lessons_of_turn(request.burst[0].turn_id)] if request.burst else []
+    )
+    if not fitting_lines and not new_lessons:
         return None
     shown_fits = fits[: len(fitting_lines)]
     xray = {"lessons": [{"id": str(fit.lesson.uuid), "why": fit.why, "cosine": fit.cosine} for fit in shown_fits]}
     material = {
         "lessons": [fit.lesson.description for fit in shown_fits],
         "boundaries": [fit.lesson.matter for fit in shown_fits if fit.lesson.is_boundary],
-        "new_lessons": new,
+        "new_lessons": new_lessons,
     }
-    return Section("lessons", "system", _wished(persona, fitting_lines) if fitting_lines else "", xray, material)
+    return Section(
+        "lessons", "system", _format_lessons(persona, fitting_lines) if fitting_lines else "", xray, material
+    )
 
 
-def _wished(persona: Persona, texts: Sequence[str]) -> str:
+def _format_lessons(persona: Persona, texts: Sequence[str]) -> str:
     text = render_prompt("lessons", persona.language, lines=texts, name=persona.user_display_name)
     return with_heading(persona.language, "lessons", text)
 
@@ -169,12 +174,12 @@ def _wished(persona: Persona, texts: Sequence[str]) -> str:
 def always_known(request: ContextRequest) -> Section | None:
     """Memories in every prompt: pinned, requested, about health and safety, or about who the owner is."""
     persona: Persona = request.persona
-    always_known_items, _told = _always_known(request)
-    if not always_known_items:
+    items, _ = _select_always_known(request)
+    if not items:
         return None
-    text = _format_always_known(persona, [text_line for _, text_line in always_known_items])
-    xray = {"nodes": [{"id": format_uuid(item.node.uuid_hex), "why": item.group} for item, _ in always_known_items]}
-    told = [
+    text = _format_always_known(persona, [text_line for _, text_line in items])
+    xray = {"nodes": [{"id": format_uuid(item.node.uuid_hex), "why": item.group} for item, _ in items]}
+    payload = [
         {
             "text": item.node.description,
             "layer": item.node.layer,
@@ -182,24 +187,24 @@ def always_known(request: ContextRequest) -> Section | None:
             "subject": item.node.subject,
             "at": item.node.created_at.isoformat(),
         }
-        for item, _ in always_known_items
+        for item, _ in items
     ]
-    return Section("always_known", "user", text, xray, {"always_known": told})
+    return Section("always_known", "user", text, xray, {"always_known": payload})
 
 
-def _always_known(request: ContextRequest) -> tuple[list[tuple[KnownNode, Neutral]], set[int]]:
+def _select_always_known(request: ContextRequest) -> tuple[list[tuple[KnownNode, Neutral]], set[int]]:
     """The nodes to show, and the keys of these and of the nodes that the profile covers: recall leaves out both.
     Computed once per prompt, in which `always_known` comes before the recollections."""
 
-    def find() -> tuple[list[tuple[KnownNode, Neutral]], set[int]]:
+    def select() -> tuple[list[tuple[KnownNode, Neutral]], set[int]]:
         persona: Persona = request.persona
         budget = min(request.budget, knobs.always_known_tokens()) - tokens(_format_always_known(persona, []))
         candidates = always_known_nodes(persona.pk, contents_of_blocks(request).get("user", ""))
         candidates = first_of_moment(persona.pk, candidates, [fit.lesson.pk for fit in fitting_memories(request)])
-        fitting = within_budget(candidates, Renderer.of(persona, request.now), budget)
-        return fitting, {item.pk for item, _ in fitting} | {item.pk for item in candidates if item.is_in_profile}
+        items = within_budget(candidates, Renderer.of(persona, request.now), budget)
+        return items, {item.pk for item, _ in items} | {item.pk for item in candidates if item.is_in_profile}
 
-    return request.once("memory.always_known", find)
+    return request.once("memory.always_known", select)
 
 
 def _format_always_known(persona: Persona, text_lines: Sequence[str]) -> str:
@@ -210,28 +215,28 @@ def _format_always_known(persona: Persona, text_lines: Sequence[str]) -> str:
 def recollections(request: ContextRequest) -> Section:
     """The recollections for the recent messages, best first. The section exists even without any, for its x-ray."""
     persona: Persona = request.persona
-    around = tokens(_format_recollections(persona, []))
-    recalled = recall(
+    frame_tokens = tokens(_format_recollections(persona, []))
+    result = recall(
         persona,
         request.turns,
         now=request.now,
-        budget_tokens=max(0, min(request.budget - around - FENCE_TOKENS, chat_knobs.recall_tokens())),
+        budget_tokens=max(0, min(request.budget - frame_tokens - FENCE_TOKENS, chat_knobs.recall_tokens())),
         window=[*request.window, *request.burst],
         already_in_prompt=partial(_already_in_prompt, request),
     )
-    text = _format_recollections(persona, [Neutral(item.text) for item in recalled.items]) if recalled.items else ""
+    text = _format_recollections(persona, [Neutral(item.text) for item in result.items]) if result.items else ""
     payload = [
         {
-            "text": item.said,
+            "text": item.content,
             "layer": item.layer,
             "speaker": item.speaker,
-            "when": item.when,
+            "when": item.age,
             "at": item.created_at.isoformat(),
         }
         | {key: value for key, value in (("lead", item.lead), ("subject", item.subject)) if value}
-        for item in recalled.items
+        for item in result.items
     ]
-    return Section("recollections", "user", text, lambda: recalled.xray.as_json(), {"recollections": payload})
+    return Section("recollections", "user", text, lambda: result.xray.as_json(), {"recollections": payload})
 
 
 def about_them(request: ContextRequest) -> Section | None:
@@ -252,15 +257,15 @@ def promises(request: ContextRequest) -> Section | None:
 def expectations(request: ContextRequest) -> Section | None:
     """Open expectations: first, and marked, those that the last message may be about; then the next due."""
     persona: Persona = request.persona
-    matched, expected = _matched_expectations(request), _shown_expectations(request)
-    around = tokens(_format_expectations(persona, [""] if matched else [], [""]))
-    text_lines = _fit_lines([_line(persona, node, request, True) for node in expected], request.budget - around)
+    cosines, nodes = _matched_expectations(request), _shown_expectations(request)
+    frame_tokens = tokens(_format_expectations(persona, [""] if cosines else [], [""]))
+    text_lines = _fit_lines([_line(persona, node, request, True) for node in nodes], request.budget - frame_tokens)
     if not text_lines:
         return None
-    shown_nodes = expected[: len(text_lines)]
-    now = [{"id": str(node.uuid), "cosine": matched[node.pk]} for node in shown_nodes if node.pk in matched]
-    text = _format_expectations(persona, text_lines[: len(now)], text_lines[len(now) :])
-    xray = {"nodes": [str(node.uuid) for node in shown_nodes]} | ({"matched": now} if now else {})
+    shown_nodes = nodes[: len(text_lines)]
+    matches = [{"id": str(node.uuid), "cosine": cosines[node.pk]} for node in shown_nodes if node.pk in cosines]
+    text = _format_expectations(persona, text_lines[: len(matches)], text_lines[len(matches) :])
+    xray = {"nodes": [str(node.uuid) for node in shown_nodes]} | ({"matched": matches} if matches else {})
     return Section("expectations", "user", text, xray)
 
 
@@ -273,15 +278,15 @@ def question(request: ContextRequest) -> Section | None:
     if session.off_the_record:
         return None
     meaning = request.cache.get("memory.meaning")
-    wondered = questions.due(persona, request.turns, _entities_in_turns(request), meaning, session, request.now)
-    if wondered is None or crises.crisis_messages_of(request.burst):
+    due_question = questions.due(persona, request.turns, _entities_in_turns(request), meaning, session, request.now)
+    if due_question is None or crises.crisis_messages_of(request.burst):
         return None
     text = with_heading(
-        persona.language, "question", render_prompt("question", persona.language, question=one_line(wondered.text))
+        persona.language, "question", render_prompt("question", persona.language, question=one_line(due_question.text))
     )
     if tokens(text) > request.budget:
         return None
-    return Section("question", "user", text, {"question": wondered.pk}, {"question": wondered.text})
+    return Section("question", "user", text, {"question": due_question.pk}, {"question": due_question.text})
 
 
 def _format_expectations(persona: Persona, now: Sequence[str], later: Sequence[str]) -> str:
@@ -291,13 +296,13 @@ def _format_expectations(persona: Persona, now: Sequence[str], later: Sequence[s
 
 def _shown_expectations(request: ContextRequest) -> list[PromptNode]:
     """The open expectations to show: those near the last message, nearest first, then the others."""
-    matched = _matched_expectations(request)
-    in_order = sorted(_open_expectations(request), key=lambda node: -matched.get(node.pk, 0.0))
+    cosines = _matched_expectations(request)
+    in_order = sorted(_open_expectations(request), key=lambda node: -cosines.get(node.pk, 0.0))
     return in_order[: knobs.open_ones_shown()]
 
 
 def _open_expectations(request: ContextRequest) -> list[PromptNode]:
-    return request.once("memory.waiting", lambda: _read(_open(Kind.EXPECTATION, MAX_COMPARED), request))
+    return request.once("memory.waiting", lambda: _read_nodes(_open_nodes(Kind.EXPECTATION, MAX_EXPECTATIONS), request))
 
 
 def _matched_expectations(request: ContextRequest) -> dict[int, float]:
@@ -311,12 +316,12 @@ def _already_in_prompt(request: ContextRequest, meaning: Meaning | None) -> set[
     keys = [node.pk for node in _open_expectations(request)]
     matched: dict[int, float] = {}
     if meaning is not None and request.occasion is None and keys:
-        own = vectors.space(request.persona.pk).vectors(keys) @ meaning.last
-        cosines = embedding.scale().comparable("query", own)
+        products = vectors.space(request.persona.pk).vectors(keys) @ meaning.last
+        cosines = embedding.scale().comparable("query", products)
         near = zip(keys, cosines.tolist(), strict=True)
         matched = {key: round(cosine, 3) for key, cosine in near if cosine >= knobs.match_cosine()}
     request.cache.update({"memory.meaning": meaning, "memory.matched": matched})
-    _shown, ids_in_prompt = _always_known(request)
+    _, ids_in_prompt = _select_always_known(request)
     return ids_in_prompt | {
         node.pk for nodes in (*_lists(request).values(), _shown_expectations(request)) for node in nodes
     }
@@ -328,23 +333,23 @@ def _lists(request: ContextRequest) -> dict[str, list[PromptNode]]:
         "memory.lists",
         lambda: {
             "about_them": _about_them(request),
-            "about_yourself": _read(_about_yourself(knobs.thoughts_about_yourself()), request),
-            "promises": _read(_open(Kind.INTENTION, knobs.open_ones_shown()), request),
+            "about_yourself": _read_nodes(_about_yourself(knobs.thoughts_about_yourself()), request),
+            "promises": _read_nodes(_open_nodes(Kind.INTENTION, knobs.open_ones_shown()), request),
         },
     )
 
 
-def _read(query: Query[Any], request: ContextRequest) -> list[PromptNode]:
+def _read_nodes(query: Query[Any], request: ContextRequest) -> list[PromptNode]:
     return [PromptNode(*row) for row in query(request.persona.pk)]
 
 
 def _about_them(request: ContextRequest) -> list[PromptNode]:
-    rows = _weighed(request.persona.pk)
+    rows = _thought_impacts(request.persona.pk)
     keys, impacts = np.array([(pk, impact) for pk, _, impact in rows], dtype=np.int64).reshape(-1, 2).T
     days = (request.now.timestamp() - np.array([written_at for _, written_at, _ in rows])) / SECONDS_A_DAY
     weights = scoring.recency(days, knobs.recency_half_life_days()) * (0.2 + scoring.impact(impacts))
     heaviest = keys[np.lexsort((-keys, -weights))[: knobs.thoughts_about_them()]].tolist()
-    nodes = {row[0]: PromptNode(*row) for row in _of_keys(request.persona.pk, json.dumps(heaviest))}
+    nodes = {row[0]: PromptNode(*row) for row in _nodes_by_key(request.persona.pk, json.dumps(heaviest))}
     return [nodes[key] for key in heaviest if key in nodes]
 
 
@@ -352,35 +357,35 @@ def _thoughts(persona: Any, subject: str) -> NodeQuerySet:
     return ConceptNode.objects.filter(persona=persona, kind=Kind.THOUGHT, subject=subject).recallable().newest_first()
 
 
-_weighed: Query[Any] = Query(
+_thought_impacts: Query[Any] = Query(
     lambda persona: (
         _thoughts(persona, Subject.USER)
         .annotate(written_at=UnixTime("created_at"))
-        .values_list("pk", "written_at", "emotional_impact")[:MAX_WEIGHED]
+        .values_list("pk", "written_at", "emotional_impact")[:MAX_THOUGHTS]
     )
 )
-_of_keys: Query[Any] = Query(
+_nodes_by_key: Query[Any] = Query(
     lambda persona, keys: (
         ConceptNode.objects.filter(persona=persona, pk__in=RawSQL("SELECT value FROM json_each(%s)", [keys]))
         .recallable()
-        .values_list(*LISTED)
+        .values_list(*NODE_COLUMNS)
     )
 )
 
 
 @cache
 def _about_yourself(limit: int) -> Query[Any]:
-    return Query(lambda persona: _thoughts(persona, Subject.PERSONA).values_list(*LISTED)[:limit])
+    return Query(lambda persona: _thoughts(persona, Subject.PERSONA).values_list(*NODE_COLUMNS)[:limit])
 
 
 @cache
-def _open(kind: str, limit: int) -> Query[Any]:
+def _open_nodes(kind: str, limit: int) -> Query[Any]:
     """Open promises or expectations by due day; those without one come last."""
 
     def build(persona: Any) -> Any:
-        open_ones = ConceptNode.objects.filter(persona=persona, kind=kind, outcome=ConceptNode.Outcome.OPEN)
-        in_order = open_ones.recallable().order_by(F("event_time_end").asc(nulls_last=True), "id")
-        return in_order.values_list(*LISTED)[:limit]
+        nodes = ConceptNode.objects.filter(persona=persona, kind=kind, outcome=ConceptNode.Outcome.OPEN)
+        in_order = nodes.recallable().order_by(F("event_time_end").asc(nulls_last=True), "id")
+        return in_order.values_list(*NODE_COLUMNS)[:limit]
 
     return Query(build)
 
@@ -397,8 +402,8 @@ def _make_list_section(
     """A list under its heading, cut to the budget."""
     persona: Persona = request.persona
     text_lines = [_line(persona, node, request, dated) for node in nodes]
-    around = tokens(with_heading(persona.language, name, fence("memory", ""))) + 1
-    fitting_lines = _fit_lines(text_lines, request.budget - around)
+    frame_tokens = tokens(with_heading(persona.language, name, fence("memory", ""))) + 1
+    fitting_lines = _fit_lines(text_lines, request.budget - frame_tokens)
     if not fitting_lines:
         return None
     text = with_heading(persona.language, name, fence("memory", lines_of(fitting_lines)))

@@ -84,9 +84,9 @@ def _real_embeddings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         yield
         return
     monkeypatch.setattr(embedding, "_encode", REAL_ENCODE)
-    embedding._lately.clear()
+    embedding._recent_vectors.clear()
     yield
-    embedding._lately.clear()
+    embedding._recent_vectors.clear()
 
 
 @pytest.fixture(scope="session")

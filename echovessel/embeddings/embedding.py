@@ -37,9 +37,9 @@ logger = logging.getLogger(__name__)
 # The dimension of the bundled model's vectors.
 DIMENSION = bundled_model.DIMENSION
 # The number of cached vectors, by the digest of their text: 1.5 KB each, more for a larger model.
-REMEMBERED = 2_048
+MAX_CACHED = 2_048
 # Requests that are embedded together. With more, the first would wait for the last, and each would be hardly faster.
-TOGETHER = 4
+MAX_BATCH = 4
 # Parallel requests to a server.
 SERVER_THREADS = 4
 
@@ -107,24 +107,26 @@ def embed(
     `as_query`: the texts are search queries, which some models mark with a prefix of their own. `is_hurried`: somebody
     waits, as with queries, so a server has little time. Raises EmbeddingUnavailable."""
     model = model or name()
-    worded = _with_prefix(texts, model, as_query)
+    prompts = _with_prefix(texts, model, as_query)
     cached_vectors = {
-        text: vector for text in dict.fromkeys(worded) if (vector := _lately.recall(model, text)) is not None
+        text: vector for text in dict.fromkeys(prompts) if (vector := _recent_vectors.recall(model, text)) is not None
     }
-    if uncached_texts := [text for text in dict.fromkeys(worded) if text not in cached_vectors]:
+    if uncached_texts := [text for text in dict.fromkeys(prompts) if text not in cached_vectors]:
         cached_vectors |= zip(
             uncached_texts, _submit(uncached_texts, model, as_query, is_hurried).result(), strict=True
         )
     return (
-        np.stack([cached_vectors[text] for text in worded]) if worded else np.zeros((0, _in_use.dimension or DIMENSION))
+        np.stack([cached_vectors[text] for text in prompts])
+        if prompts
+        else np.zeros((0, _in_use.dimension or DIMENSION))
     )
 
 
 def soon(text: str) -> None:
     """Start to embed `text`, which a turn needs in a moment. Waits neither for the vector nor for a model to load."""
-    [worded] = _with_prefix([text], name(), True)
-    if _is_loaded() and _lately.recall(name(), worded) is None:
-        _submit([worded], name(), as_query=True)
+    [prompt] = _with_prefix([text], name(), True)
+    if _is_loaded() and _recent_vectors.recall(name(), prompt) is None:
+        _submit([prompt], name(), as_query=True)
 
 
 def warm(text: str = "Hello") -> "Future[Any]":
@@ -171,14 +173,14 @@ def _submit(texts: Sequence[str], model: str, as_query: bool, is_hurried: bool |
 
         def ask_server() -> np.ndarray:
             rows = _server(model).embed(texts, is_stored=not as_query, is_hurried=hurried)
-            _lately.keep(model, texts, rows)
+            _recent_vectors.keep(model, texts, rows)
             return rows
 
         return _executor_for(model).submit(ask_server)
-    wish = _Request(model, texts, Future())
-    _wishes.append(wish)
+    request = _Request(model, texts, Future())
+    _waiting_requests.append(request)
     _executor_for(model).submit(_embed_waiting)
-    return wish.answer
+    return request.answer
 
 
 def _is_loaded() -> bool:
@@ -188,30 +190,30 @@ def _is_loaded() -> bool:
 
 def _embed_waiting() -> None:
     """Embed the oldest waiting requests; does nothing if an earlier call took this request along."""
-    wishes = [_wishes.popleft() for _ in range(min(len(_wishes), TOGETHER))]
-    for model in dict.fromkeys(wish.model for wish in wishes):
-        alike = [wish for wish in wishes if wish.model == model]
+    requests = [_waiting_requests.popleft() for _ in range(min(len(_waiting_requests), MAX_BATCH))]
+    for model in dict.fromkeys(request.model for request in requests):
+        requests_of_model = [request for request in requests if request.model == model]
         try:
-            vectors = _vectors(dict.fromkeys(text for wish in alike for text in wish.texts), model)
+            vectors = _vectors(dict.fromkeys(text for request in requests_of_model for text in request.texts), model)
         except Exception as error:  # noqa: BLE001  (passed to the callers)
-            for wish in alike:
-                wish.answer.set_exception(error)
+            for request in requests_of_model:
+                request.answer.set_exception(error)
         else:
-            for wish in alike:
-                wish.answer.set_result(np.stack([vectors[text] for text in wish.texts]))
+            for request in requests_of_model:
+                request.answer.set_result(np.stack([vectors[text] for text in request.texts]))
 
 
 def _vectors(texts: Iterable[str], model: str) -> dict[str, np.ndarray]:
-    vectors = {text: _lately.recall(model, text) for text in texts}
-    if unknown := [text for text, vector in vectors.items() if vector is None]:
-        encoded = _encode(unknown, model)
-        if model == _in_use.name and encoded.shape[1] != (_in_use.dimension or encoded.shape[1]):
+    vectors = {text: _recent_vectors.recall(model, text) for text in texts}
+    if new_texts := [text for text, vector in vectors.items() if vector is None]:
+        new_vectors = _encode(new_texts, model)
+        if model == _in_use.name and new_vectors.shape[1] != (_in_use.dimension or new_vectors.shape[1]):
             raise EmbeddingUnavailable(
-                f"{model} gives {encoded.shape[1]} dimensions, and the stored vectors have {_in_use.dimension}: it is "
-                "another model now."
+                f"{model} gives {new_vectors.shape[1]} dimensions, and the stored vectors have {_in_use.dimension}: it "
+                "is another model now."
             )
-        _lately.keep(model, unknown, encoded)
-        vectors |= zip(unknown, encoded, strict=True)
+        _recent_vectors.keep(model, new_texts, new_vectors)
+        vectors |= zip(new_texts, new_vectors, strict=True)
     return cast(dict[str, np.ndarray], vectors)
 
 
@@ -219,13 +221,13 @@ class _RecentVectors(RecentValues[np.ndarray]):
     """Cache of the vectors of the most recent texts. The key is a digest of the text."""
 
     def __init__(self) -> None:
-        super().__init__(REMEMBERED)
+        super().__init__(MAX_CACHED)
 
     def recall(self, model: str, text: str) -> np.ndarray | None:
         return self.get(_digest(model, text))
 
     def keep(self, model: str, texts: Sequence[str], vectors: np.ndarray) -> None:
-        newest = zip(texts[-REMEMBERED:], vectors[-REMEMBERED:], strict=True)
+        newest = zip(texts[-MAX_CACHED:], vectors[-MAX_CACHED:], strict=True)
         self.update({_digest(model, text): vector.copy() for text, vector in newest})
 
 
@@ -234,8 +236,8 @@ def _digest(model: str, text: str) -> bytes:
 
 
 _in_use = ModelInUse()
-_wishes: deque[_Request] = deque()
-_lately = _RecentVectors()
+_waiting_requests: deque[_Request] = deque()
+_recent_vectors = _RecentVectors()
 
 
 @cache
@@ -262,15 +264,15 @@ def _server_of(model: str, in_use: ModelInUse) -> ServerModel:
     return ServerModel(model_names.parse(model), in_use.dimension, probe)
 
 
-def _forget_parent() -> None:
-    global _lately
+def _reset_after_fork() -> None:
+    global _recent_vectors
     for cached in (_executor, _server_executor, _server_of, _model):
         cached.cache_clear()
-    _wishes.clear()
-    _lately = _RecentVectors()
+    _waiting_requests.clear()
+    _recent_vectors = _RecentVectors()
 
 
-os.register_at_fork(after_in_child=_forget_parent)
+os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 def _encode(texts: list[str], model: str) -> np.ndarray:

@@ -37,7 +37,7 @@ class _Pause:
 _pause = _Pause()
 
 
-def is_set() -> bool:
+def is_configured() -> bool:
     """Whether the operator has set up a reranker."""
     return bool(settings.RERANK_BASE_URL and settings.RERANK_MODEL)
 

@@ -18,7 +18,7 @@ from memory.consolidation.prompt import message_id
 from memory.curation.lessons import learn, wish_of
 from memory.models import Extraction
 from memory.requests import offer
-from memory.requests.corrections import contradicted
+from memory.requests.corrections import find_contradicted
 from memory.store.writing import is_native_message
 
 MAX_REQUESTS = 12  # of one answer
@@ -128,14 +128,14 @@ def _act(message: Message, request: Request, is_confirmed: bool, answer: Extract
                 learn(message, [wish_of(message.content, request)], now)
                 offer.settle(persona, turn.uuid, offer.REQUESTED)
         case RequestKind.WISH | RequestKind.NAME | RequestKind.REMEMBER:
-            offer.ask_whether_meant(turn, message, request)
+            offer.offer_to_confirm(turn, message, request)
         case RequestKind.FORGET:
             offer.offer_to_forget(turn, message, offer.place_of(request), sure=False)
         case RequestKind.FORGET_THIS:
             offer.offer_to_forget_this(turn, message, request)
         case RequestKind.CORRECTION if not is_corrected:
             offer.offer_correction(
-                turn, message, request, contradicted(persona, request, offer.messages_before(message))
+                turn, message, request, find_contradicted(persona, request, offer.messages_before(message))
             )
         case _:
             pass

@@ -22,9 +22,9 @@ from chat.models import Message, Turn
 from echovessel.language.requests import RequestKind, read_requests
 from memory import forgetting
 from memory.forgetting import Busy, Kind
-from memory.requests.by_word import chosen
+from memory.requests.by_word import find_choice
 from memory.requests.find import Matches, find_about
-from memory.requests.offer import meant_message, messages_before
+from memory.requests.offer import find_target, messages_before
 from memory.requests.withhold import ids_of
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
                 CONFIRMED_KEY: earlier.xray[FOUND_KEY]
             }
         message = messages[-1]
-        if (choice := chosen(turn, message)) and choice.node and choice.asks_to_forget:
+        if (choice := find_choice(turn, message)) and choice.node and choice.asks_to_forget:
             return _describe_matches(message, choice.node.description, Matches([choice.node]))
         previous = next(
             (
@@ -74,7 +74,7 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
                 # An unsure request is asked about only if there are matches.
                 if request.sure or matches.nodes or matches.messages:
                     return _describe_matches(message, request.subject, matches)
-            if request.kind is RequestKind.FORGET_THIS and request.sure and (target := meant_message(message, request)):
+            if request.kind is RequestKind.FORGET_THIS and request.sure and (target := find_target(message, request)):
                 text = _("That is not remembered from now on. To have it forgotten for good, answer “yes”.")
                 return text, {FOUND_KEY: {"message": ids_of([target.uuid])}}
     return "", {}

@@ -32,7 +32,7 @@ from memory.forgetting.types import (
     require_no_reply_in_progress,
 )
 from memory.models import ImportJob, Receipt, SlowCycle
-from memory.requests.retold import note_retold, replies_telling
+from memory.requests.retold import find_retold_replies, note_retold
 from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource, of_ids, of_row
 from persona.models import CoreDraft
@@ -52,7 +52,7 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
     imported_texts = (
         {str(row.uuid): row.text for row in plan.deleted if row.uuid} if not plan.choice.block_reimport else {}
     )
-    replies = replies_telling(plan.persona, imported_texts) if plan.persona and imported_texts else []
+    replies = find_retold_replies(plan.persona, imported_texts) if plan.persona and imported_texts else []
     with transaction.atomic():
         current = _check_confirmed(plan)
         persona = current.closure.persona

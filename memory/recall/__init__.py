@@ -30,14 +30,13 @@ from memory.recall import (
     rerank,
     retrievers,
     select,
-    shortlist,
     snapshot,
 )
 from memory.recall.query import Meaning
 from memory.recall.render import RenderedMessage, RenderedNode, Renderer, format_uuid
 from memory.recall.retrievers import Pool
 from memory.recall.select import SelectedItem, Selection
-from memory.recall.shortlist import Shortlist
+from memory.recall.shortlist import MIN_ITEM_TOKENS, Shortlist, build_shortlist, read_checked_messages
 from memory.recall.xray import CandidateRecord, ItemRecord, XRay
 from memory.store import vectors
 from memory.store.active_model import expect, follow, with_one_model
@@ -62,8 +61,8 @@ _changing_imports: Query[tuple[int]] = Query(
 
 @dataclass(frozen=True)
 class Item:
-    """One recalled item. `text` is what the model reads; `said` is the same without date and speaker; `when` is its age
-    in words. `read_evidence` returns the uuid (hex) and the archive id of each message whose words the item shows: the
+    """One recalled item. `text` is what the model reads; `content` is the same without date and speaker; `age` is in
+    words. `read_evidence` returns the uuid (hex) and the archive id of each message whose words the item shows: the
     evidence of a node, the messages of a passage. `lead` is set on items that answer the question first: the state of
     the thread, or "feeling". `subject` is the person a node is about."""
 
@@ -72,8 +71,8 @@ class Item:
     uuid_hex: str
     external_id: str | None
     text: str
-    said: str
-    when: str
+    content: str
+    age: str
     speaker: str | None
     tokens: int
     score: float
@@ -84,48 +83,48 @@ class Item:
     weigh_parts: Callable[[], Mapping[str, float]] = field(compare=False, repr=False)
 
     @classmethod
-    def of_node(cls, shown: SelectedItem, offered: Shortlist, names: Callable[[], Names]) -> "Item":
+    def of_node(cls, item: SelectedItem, shortlist: Shortlist, names: Callable[[], Names]) -> "Item":
         """An item of a node; `names` returns the uuid and the archive id of each message."""
-        node = offered.nodes[shown.best.key]
+        node = shortlist.nodes[item.best.key]
         return cls(
             layer=node.layer,
             kind=node.kind,
             uuid_hex=node.uuid_hex,
             external_id=node.external_id,
-            text=shown.best.text,
-            said=node.description,
-            when=offered.renderer.when_node(node),
+            text=item.best.text,
+            content=node.description,
+            age=shortlist.renderer.humanize_node_age(node),
             speaker=None,
             subject=node.subject,
             created_at=node.created_at,
-            tokens=shown.best.tokens,
-            score=round(shown.best.score, 4),
-            read_evidence=lambda: [names()[key] for key in sorted(shown.best.messages) if key in names()],
-            weigh_parts=lambda: offered.parts[node.id].weighted(),
+            tokens=item.best.tokens,
+            score=round(item.best.score, 4),
+            read_evidence=lambda: [names()[key] for key in sorted(item.best.messages) if key in names()],
+            weigh_parts=lambda: shortlist.parts[node.id].weighted(),
         )
 
     @classmethod
-    def of_passage(cls, shown: SelectedItem, offered: Shortlist) -> "Item":
+    def of_passage(cls, item: SelectedItem, shortlist: Shortlist) -> "Item":
         """An item of a passage: its messages in chronological order, with the score of the best one."""
-        best, score = offered.messages[shown.best.key], round(shown.best.score, 4)
+        best, score = shortlist.messages[item.best.key], round(item.best.score, 4)
         # If the best message is a question, the answer is what matters.
-        later = [message for message in shown.context if message.created_at > best.created_at]
-        teller = later[0] if later and passages.is_question(best.content) else best
+        later = [message for message in item.context if message.created_at > best.created_at]
+        shown_message = later[0] if later and passages.is_question(best.content) else best
         return cls(
             layer="L2",
             kind="passage",
             uuid_hex=best.uuid_hex,
             external_id=best.external_id,
-            text=shown.text,
-            said=teller.content,
-            when=offered.renderer.when_message(teller),
-            speaker=teller.role,
-            created_at=teller.created_at,
-            tokens=shown.tokens,
+            text=item.text,
+            content=shown_message.content,
+            age=shortlist.renderer.humanize_message_age(shown_message),
+            speaker=shown_message.role,
+            created_at=shown_message.created_at,
+            tokens=item.tokens,
             score=score,
             read_evidence=lambda: [
                 (message.uuid_hex, message.external_id)
-                for message in exchanges.in_order_of_time(shown, offered.messages)
+                for message in exchanges.in_order_of_time(item, shortlist.messages)
             ],
             weigh_parts=lambda: {"relevance": score},
         )
@@ -222,25 +221,25 @@ def recall(
     if not question.turns:
         return Recall((), lambda: XRay({"lines": 0}, [], [], [], budget_tokens, 0, {}, "nothing_asked"))
     model = follow()
-    meaning, why_not = None, ""
+    meaning, skip_reason = None, ""
     try:
         meaning = query.meaning(question)
     except embedding.EmbeddingUnavailable as error:
-        why_not = str(error)
+        skip_reason = str(error)
     clock.lap("embed")
-    k = max(4 * knobs.retrieve_k(), 40, budget_tokens // shortlist.MIN_ITEM_TOKENS)
-    days = None if question.is_general else dates.window_asked_for(question.turns, now, persona.zone)
-    pool = retrievers.gather(persona, question, meaning, k, why_not, days)
+    k = max(4 * knobs.retrieve_k(), 40, budget_tokens // MIN_ITEM_TOKENS)
+    days = None if question.is_general else dates.read_window(question.turns, now, persona.zone)
+    pool = retrievers.gather(persona, question, meaning, k, skip_reason, days)
     expect(model)
     clock.lap("search")
     tuning = ranking.tuning(question)
     if meaning:
         pool = retrievers.sharpen(pool, meaning, ranking.best(pool, tuning, FEEDBACK_NODES))
     ranks = ranking.rank(pool, question, now, tuning)
-    offered = shortlist.build_shortlist(
+    shortlist = build_shortlist(
         persona, question, pool, ranks, Renderer.of(persona, now), already_in_prompt(meaning), budget_tokens
     )
-    candidates, reranked = rerank.rerank(offered.candidates, question)
+    candidates, rerank_records = rerank.rerank(shortlist.candidates, question)
     in_window = frozenset(message.pk for message in window)
     selection = select.select_within_budget(
         leads.lift(candidates, pool.leads),
@@ -251,25 +250,25 @@ def recall(
     )
 
     def read_current(ids: Sequence[int]) -> dict[int, RenderedMessage]:
-        messages, no_answers = shortlist.read_checked_messages(persona, ids, offered.renderer, pool)
+        messages, no_answers = read_checked_messages(persona, ids, shortlist.renderer, pool)
         return {key: message for key, message in messages.items() if key not in no_answers}
 
     selection = exchanges.complete_exchanges(
-        leads.in_front(selection, pool.leads),
-        offered.messages,
+        leads.put_first(selection, pool.leads),
+        shortlist.messages,
         read_current,
-        offered.renderer,
+        shortlist.renderer,
         budget_tokens,
         in_window
-        | {key for (is_node, key), why in offered.removed.items() if not is_node and why in ("outdated", "request")},
+        | {key for (is_node, key), why in shortlist.removed.items() if not is_node and why in ("outdated", "request")},
     )
     evidence = sorted({message for item in selection.items for message in item.best.messages if item.best.is_node})
     ids_of = cache(lambda: {key: (uuid_hex, of) for key, uuid_hex, of in search.names(persona.pk, evidence)})
     items = tuple(
-        Item.of_node(item, offered, ids_of) if item.best.is_node else Item.of_passage(item, offered)
+        Item.of_node(item, shortlist, ids_of) if item.best.is_node else Item.of_passage(item, shortlist)
         for item in selection.items
     )
-    items = _with_threads(items, selection, offered, pool, budget_tokens)
+    items = _with_threads(items, selection, shortlist, pool, budget_tokens)
     clock.lap("rank")
 
     def explain() -> XRay:
@@ -282,8 +281,8 @@ def recall(
                 "script": question.script,
                 "days": pool.window.days.as_json() if pool.window else None,
             },
-            arms=[*pool.retrievers, *reranked],
-            candidates=_candidate_records(persona, offered, selection),
+            arms=[*pool.retrievers, *rerank_records],
+            candidates=_candidate_records(persona, shortlist, selection),
             chosen=[item.as_record() for item in items],
             budget=budget_tokens,
             tokens=sum(item.tokens for item in items),
@@ -295,27 +294,27 @@ def recall(
 
 
 def _with_threads(
-    items: tuple[Item, ...], selection: Selection, offered: Shortlist, pool: Pool, budget: int
+    items: tuple[Item, ...], selection: Selection, shortlist: Shortlist, pool: Pool, budget: int
 ) -> tuple[Item, ...]:
     """The items. The first item of each thread shows the thread's title, if that costs few tokens and the budget has
     them left."""
     tokens_left = budget - sum(item.tokens for item in items)
-    threads, noted = set[int](), list[Item]()
+    threads, titled_items = set[int](), list[Item]()
     for item, selected in zip(items, selection.items, strict=True):
-        node = offered.nodes.get(selected.best.key) if selected.best.is_node else None
+        node = shortlist.nodes.get(selected.best.key) if selected.best.is_node else None
         if node is not None and node.thread_id and node.thread_id not in threads:
             threads.add(node.thread_id)
-            is_asked = node.thread_id == pool.leads.thread
-            note = offered.renderer.thread_note(node, is_asked=is_asked)
+            is_about_thread = node.thread_id == pool.leads.thread
+            note = shortlist.renderer.thread_note(node, with_state=is_about_thread)
             cost = tokens(note)
-            is_told = not is_asked and node.thread_title.casefold() in node.description.casefold()
-            if cost <= min(tokens_left, MAX_THREAD_TOKENS) and not is_told:
+            is_title_in_text = not is_about_thread and node.thread_title.casefold() in node.description.casefold()
+            if cost <= min(tokens_left, MAX_THREAD_TOKENS) and not is_title_in_text:
                 tokens_left -= cost
                 item = replace(item, text=f"{item.text}{note}", tokens=item.tokens + cost)
         if node is not None and node.id in pool.leads.nodes:
             item = replace(item, lead=node.thread_state if pool.leads.thread else pool.leads.retriever)
-        noted.append(item)
-    return tuple(noted)
+        titled_items.append(item)
+    return tuple(titled_items)
 
 
 class _Clock:
@@ -323,41 +322,41 @@ class _Clock:
 
     def __init__(self) -> None:
         self.laps: dict[str, float] = {}
-        self.started = time.perf_counter()
+        self.started_at = time.perf_counter()
 
     def lap(self, name: str) -> None:
         now = time.perf_counter()
-        self.laps[name] = round((now - self.started) * 1000, 2)
-        self.started = now
+        self.laps[name] = round((now - self.started_at) * 1000, 2)
+        self.started_at = now
 
 
-def _candidate_records(persona: Persona, offered: Shortlist, selection: Selection) -> list[CandidateRecord]:
+def _candidate_records(persona: Persona, shortlist: Shortlist, selection: Selection) -> list[CandidateRecord]:
     """The candidates of the x-ray: the selected ones, then the best others. Nodes deleted meanwhile are left out."""
     chosen_keys = {(part.is_node, part.key) for item in selection.items for part in (item.best, *item.passage)}
-    removed = {**offered.removed, **selection.removed}
-    missing = details.node_rows(persona.pk, sorted(offered.parts.keys() - offered.nodes.keys()))
-    nodes = {**offered.nodes, **{row[0]: RenderedNode(*row) for row in missing}}
-    unread = search.names(persona.pk, sorted(offered.scores.keys() - offered.messages.keys()))
-    uuids = {key: message.uuid_hex for key, message in offered.messages.items()}
-    uuids |= {key: uuid_hex for key, uuid_hex, _ in unread}
-    scores = {(True, key): parts.total for key, parts in offered.parts.items() if key in nodes}
-    scores |= {(False, key): score for key, score in offered.scores.items() if key in uuids}
+    rules = {**shortlist.removed, **selection.removed}
+    missing = details.node_rows(persona.pk, sorted(shortlist.parts.keys() - shortlist.nodes.keys()))
+    nodes = {**shortlist.nodes, **{row[0]: RenderedNode(*row) for row in missing}}
+    other_names = search.names(persona.pk, sorted(shortlist.scores.keys() - shortlist.messages.keys()))
+    uuids = {key: message.uuid_hex for key, message in shortlist.messages.items()}
+    uuids |= {key: uuid_hex for key, uuid_hex, _ in other_names}
+    scores = {(True, key): parts.total for key, parts in shortlist.parts.items() if key in nodes}
+    scores |= {(False, key): score for key, score in shortlist.scores.items() if key in uuids}
     best = sorted(scores, key=lambda key: (key not in chosen_keys, -scores[key], not key[0], key[1]))
-    keys_by_retriever = [(name, set(ids)) for name, ids in offered.pool.found.items()]
-    found_by_words = set(offered.pool.messages.ids.tolist())
+    keys_by_retriever = [(name, set(ids)) for name, ids in shortlist.pool.nodes_by_retriever.items()]
+    keys_by_words = set(shortlist.pool.messages.ids.tolist())
     records = []
     for is_node, key in best[:MAX_XRAY_CANDIDATES]:
-        verdict = "chosen" if (is_node, key) in chosen_keys else removed.get((is_node, key), "no_room")
+        verdict = "chosen" if (is_node, key) in chosen_keys else rules.get((is_node, key), "no_room")
         if is_node:
-            node, parts = nodes[key], offered.parts[key].as_json()
-            uuid_hex, layer, found_by = (
+            node, parts = nodes[key], shortlist.parts[key].as_json()
+            uuid_hex, layer, retriever_names = (
                 node.uuid_hex,
                 node.layer,
                 tuple(sorted(name for name, ids in keys_by_retriever if key in ids)),
             )
         else:
-            uuid_hex, layer, parts = uuids[key], "L2", {"raw_relevance": round(offered.relevance[key], 4)}
-            found_by = ("lines",) if key in found_by_words else ("neighbourhood",)
+            uuid_hex, layer, parts = uuids[key], "L2", {"raw_relevance": round(shortlist.relevance[key], 4)}
+            retriever_names = ("lines",) if key in keys_by_words else ("neighbourhood",)
         score = round(scores[is_node, key], 4)
-        records.append(CandidateRecord(format_uuid(uuid_hex), layer, score, parts, found_by, verdict))
+        records.append(CandidateRecord(format_uuid(uuid_hex), layer, score, parts, retriever_names, verdict))
     return records

@@ -37,7 +37,7 @@ class KnownNode(NamedTuple):
 
 def always_known(persona_id: int, profile: str = "") -> list[KnownNode]:
     """All of them in order; marked if `profile`, a core block in the prompt, already says the same."""
-    candidates = [_node_of_row(group, row) for group, *row in details.standing_rows(persona_id, MAX_OF_A_GROUP)]
+    candidates = [_node_of_row(group, row) for group, *row in details.always_known_rows(persona_id, MAX_OF_A_GROUP)]
     # Among the memories that the owner asked to remember, too, those about health come first.
     candidates.sort(
         key=lambda candidate: (
@@ -53,16 +53,16 @@ def always_known(persona_id: int, profile: str = "") -> list[KnownNode]:
     ]
 
 
-def first_of_moment(persona_id: int, candidates: Sequence[KnownNode], fitting: Sequence[int]) -> list[KnownNode]:
+def first_of_moment(persona_id: int, candidates: Sequence[KnownNode], keys: Sequence[int]) -> list[KnownNode]:
     """The memories for the present moment (`fitting`) first, including those for which the groups have no room; then
     the others."""
     candidates_by_key = {candidate.pk: candidate for candidate in candidates}
-    if missing := [pk for pk in fitting if pk not in candidates_by_key]:
+    if missing := [pk for pk in keys if pk not in candidates_by_key]:
         candidates_by_key |= {row[0]: _node_of_row("moment", row) for row in details.node_rows(persona_id, missing)}
     moment = [
-        candidates_by_key[pk]._replace(group="moment", is_in_profile=False) for pk in fitting if pk in candidates_by_key
+        candidates_by_key[pk]._replace(group="moment", is_in_profile=False) for pk in keys if pk in candidates_by_key
     ]
-    return [*moment, *(candidate for candidate in candidates if candidate.pk not in fitting)]
+    return [*moment, *(candidate for candidate in candidates if candidate.pk not in keys)]
 
 
 def within_budget(candidates: Sequence[KnownNode], renderer: Renderer, budget: int) -> list[tuple[KnownNode, Neutral]]:
@@ -72,15 +72,15 @@ def within_budget(candidates: Sequence[KnownNode], renderer: Renderer, budget: i
     text_lines = [Neutral(renderer.node(candidate.node)) for candidate in candidates]
     costs = [tokens(text_line + "\n") for text_line in text_lines]
     health = sum(cost for candidate, cost in zip(candidates, costs, strict=True) if candidate.is_health)
-    reserved = min(health, int(budget * HEALTH_SHARE))
-    kept_items: list[tuple[KnownNode, Neutral]] = []
+    reserved_tokens = min(health, int(budget * HEALTH_SHARE))
+    items: list[tuple[KnownNode, Neutral]] = []
     for candidate, text_line, cost in zip(candidates, text_lines, costs, strict=True):
         if candidate.is_health:
-            reserved -= min(cost, reserved)
-        if cost <= budget - reserved:
+            reserved_tokens -= min(cost, reserved_tokens)
+        if cost <= budget - reserved_tokens:
             budget -= cost
-            kept_items.append((candidate, text_line))
-    return kept_items
+            items.append((candidate, text_line))
+    return items
 
 
 def _node_of_row(group: Group, row: Sequence[Any]) -> KnownNode:

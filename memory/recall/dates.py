@@ -32,17 +32,17 @@ class Window:
         return min(1.0, (NARROW_DAYS / ((self.days.end - self.days.start).days + 1)) ** 0.5)
 
 
-def window_asked_for(turns: Sequence[str], now: datetime, zone: ZoneInfo) -> Window | None:
+def read_window(turns: Sequence[str], now: datetime, zone: ZoneInfo) -> Window | None:
     """The window of the newest of the last messages that names days, or None. Today is no window: every message implies
     it.
 
     >>> now = datetime(2026, 3, 18, 12, tzinfo=UTC)
-    >>> window_asked_for(["What did I do yesterday?"], now, ZoneInfo("Asia/Shanghai")).since
+    >>> read_window(["What did I do yesterday?"], now, ZoneInfo("Asia/Shanghai")).since
     datetime.datetime(2026, 3, 16, 16, 0)
     """
     today = now.astimezone(zone).date()
-    read = (days_meant(turn, today) for turn in reversed(turns[-MESSAGES_READ:]))
-    days = next((days for days in read if days), None)
+    spans = (days_meant(turn, today) for turn in reversed(turns[-MESSAGES_READ:]))
+    days = next((days for days in spans if days), None)
     if days is None or days == Days(today, today):
         return None
     midnights = (datetime.combine(day, time(), zone) for day in (days.start, days.end + timedelta(days=1)))

@@ -37,24 +37,24 @@ def recallable(persona_id: int, node_ids: Sequence[int], limit: int) -> list[int
     )
 
 
-def entities_called(persona_id: int, names: Sequence[str]) -> list[int]:
+def entities_by_names(persona_id: int, names: Sequence[str]) -> list[int]:
     """The ids of the persona's entities, except merged ones, that have any of `names`, in order."""
     return _column(
-        "SELECT DISTINCT e.id FROM json_each(%s) AS called "
-        "CROSS JOIN memory_alias a ON a.persona_id = %s AND a.normalized = called.value "
+        "SELECT DISTINCT e.id FROM json_each(%s) AS name "
+        "CROSS JOIN memory_alias a ON a.persona_id = %s AND a.normalized = name.value "
         "CROSS JOIN memory_entity e ON e.id = a.entity_id AND e.status <> 'merged' ORDER BY e.id",
         [json.dumps(names), persona_id],
     )
 
 
-def is_somebody_called(persona_id: int, names: Sequence[str]) -> bool:
+def has_person_or_pet(persona_id: int, names: Sequence[str]) -> bool:
     """Whether a person or a pet of the persona has any of `names`."""
-    called = (
-        "SELECT 1 FROM json_each(%s) AS called "
-        "CROSS JOIN memory_alias a ON a.persona_id = %s AND a.normalized = called.value "
+    matches = (
+        "SELECT 1 FROM json_each(%s) AS name "
+        "CROSS JOIN memory_alias a ON a.persona_id = %s AND a.normalized = name.value "
         "CROSS JOIN memory_entity e ON e.id = a.entity_id AND e.status <> 'merged' AND e.kind IN ('person', 'pet')"
     )
-    return bool(_column(f"SELECT EXISTS ({called})", [json.dumps(names), persona_id])[0])
+    return bool(_column(f"SELECT EXISTS ({matches})", [json.dumps(names), persona_id])[0])
 
 
 def mentioning(persona_id: int, entity_id: int, limit: int) -> list[int]:
@@ -70,13 +70,13 @@ def facts_about(persona_id: int, domains: Sequence[str], of_persona: bool, limit
     """The ids of recallable facts of `domains`, either about the persona or about all others: per domain the `limit`
     mentioned last."""
     whose = "=" if of_persona else "<>"
-    one_by_one = (
+    query = (
         "SELECT * FROM (SELECT n.id FROM memory_conceptnode n WHERE n.persona_id = %s AND n.kind = 'fact' "
         f"AND n.domain = %s AND n.subject {whose} 'persona' AND {RECALLABLE} "
         "ORDER BY n.last_mentioned_at DESC, n.id DESC LIMIT %s)"
     )
     params = [value for domain in domains for value in (persona_id, domain, limit)]
-    return _column(" UNION ALL ".join([one_by_one] * len(domains)), params)
+    return _column(" UNION ALL ".join([query] * len(domains)), params)
 
 
 def facts_among(node_ids: Sequence[int], domains: Sequence[str], of_persona: bool) -> list[int]:
@@ -143,10 +143,10 @@ def recallable_between(persona_id: int, days: Days, since: datetime, until: date
     )
 
 
-def nodes_resting_on(persona_id: int, message_ids: Sequence[int], limit: int) -> list[int]:
+def nodes_by_evidence(persona_id: int, message_ids: Sequence[int], limit: int) -> list[int]:
     """The ids of recallable nodes that rest on any of `message_ids`, the first `limit` by id."""
     return _column(
-        "SELECT DISTINCT n.id FROM json_each(%s) AS said CROSS JOIN memory_evidence e ON e.message_id = said.value "
+        "SELECT DISTINCT n.id FROM json_each(%s) AS source CROSS JOIN memory_evidence e ON e.message_id = source.value "
         "CROSS JOIN memory_conceptnode n ON n.id = e.node_id CROSS JOIN memory_nodetext t ON t.node_id = n.id "
         f"WHERE n.persona_id = %s AND {RECALLABLE} ORDER BY n.id LIMIT %s",
         [json.dumps(message_ids), persona_id, limit],
@@ -167,7 +167,7 @@ COLUMNS = {
 }
 # Those of a node in snapshot.Nodes: whether it may be recalled, whether its words were superseded or corrected, and its
 # first and last day since 1970, or UNDATED.
-ALL_COLUMNS = {"active": bool, "replaced": bool, "first_days": np.int32, "last_days": np.int32, **COLUMNS}
+ALL_COLUMNS = {"is_active": bool, "is_replaced": bool, "first_days": np.int32, "last_days": np.int32, **COLUMNS}
 _COLUMNS = (
     "n.id, n.emotional_impact, n.relational_tags <> '[]', n.confidence, "
     "unixepoch(n.created_at) + CAST(substr(n.created_at, 20) AS REAL), "  # with microseconds
@@ -262,12 +262,12 @@ def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.nda
 
 
 # The fields of render.RenderedNode.
-_RENDERED = (
+_NODE_FIELDS = (
     "n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.event_time_end, "
     f"n.created_at, n.outcome, {_UNSURE}, n.session_id IS NOT NULL, c.id IS NOT NULL, n.since, n.until, n.plan_state, "
     "n.subject, h.id, coalesce(h.title, ''), coalesce(h.state, '')"
 )
-_UNDATED = (
+_NODE_JOINS = (
     "LEFT JOIN memory_importchunk c ON c.session_id = n.session_id AND NOT c.dated "
     "LEFT JOIN memory_threadmember tm ON tm.node_id = n.id AND tm.removed_at IS NULL "
     "LEFT JOIN memory_thread h ON h.id = tm.thread_id"
@@ -277,13 +277,13 @@ _UNDATED = (
 def node_rows(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """The fields of render.RenderedNode, by id."""
     return _rows(
-        f"SELECT {_RENDERED} FROM json_each(%s) AS wanted "
-        f"CROSS JOIN memory_conceptnode n ON n.id = wanted.value {_UNDATED} WHERE n.persona_id = %s ORDER BY n.id",
+        f"SELECT {_NODE_FIELDS} FROM json_each(%s) AS wanted "
+        f"CROSS JOIN memory_conceptnode n ON n.id = wanted.value {_NODE_JOINS} WHERE n.persona_id = %s ORDER BY n.id",
         [json.dumps(node_ids), persona_id],
     )
 
 
-def standing_rows(persona_id: int, limit: int) -> list[tuple[Any, ...]]:
+def always_known_rows(persona_id: int, limit: int) -> list[tuple[Any, ...]]:
     """The rows of what is in every prompt: the group (pinned, asked_for, health or identity), then the fields of
     render.RenderedNode. Of each group the first `limit` by impact, number of mentions and age."""
     # The indexes are named, because otherwise the planner prefers one by kind and reads ten thousand nodes.
@@ -296,15 +296,15 @@ def standing_rows(persona_id: int, limit: int) -> list[tuple[Any, ...]]:
             "NOT (n.concern = '') AND n.concern IN ('health', 'identity') AND n.source <> 'person' AND NOT n.pinned",
         ),
     )
-    standing = " UNION ALL ".join(
+    candidates = " UNION ALL ".join(
         f"SELECT {group} AS of_group, n.id, n.emotional_impact, n.mention_count, n.created_at "
         f"FROM memory_conceptnode n INDEXED BY {index} WHERE n.persona_id = %s AND {condition} AND {RECALLABLE}"
         for group, index, condition in groups
     )
     return _rows(
-        f"SELECT placed.of_group, {_RENDERED} FROM (SELECT id, of_group, row_number() OVER (PARTITION BY of_group "
+        f"SELECT placed.of_group, {_NODE_FIELDS} FROM (SELECT id, of_group, row_number() OVER (PARTITION BY of_group "
         "ORDER BY emotional_impact * emotional_impact DESC, mention_count DESC, created_at DESC, id DESC) AS place "
-        f"FROM ({standing})) AS placed CROSS JOIN memory_conceptnode n ON n.id = placed.id {_UNDATED} "
+        f"FROM ({candidates})) AS placed CROSS JOIN memory_conceptnode n ON n.id = placed.id {_NODE_JOINS} "
         "WHERE placed.place <= %s ORDER BY placed.of_group, placed.place",
         [*[persona_id] * len(groups), limit],
     )
@@ -332,7 +332,7 @@ def newest_of_thread(thread_id: int, limit: int) -> list[int]:
     )
 
 
-def felt_nodes(persona_id: int, limit: int) -> list[tuple[int, str, str]]:
+def emotional_events(persona_id: int, limit: int) -> list[tuple[int, str, str]]:
     """The newest recallable events with emotions: id, emotion tags as JSON, and words; by their own dates."""
     return _rows(
         "SELECT n.id, n.emotion_tags, n.description FROM memory_conceptnode n "
@@ -364,8 +364,8 @@ def resting_nodes(persona_id: int, message_ids: Sequence[int]) -> list[Resting]:
     was."""
     rows = _rows(
         "SELECT e.message_id, n.id, n.status, CASE WHEN by.id IS NULL THEN v.description ELSE n.description END, "
-        f"coalesce(by.description, n.description), {_UNSURE} FROM json_each(%s) AS said "
-        "CROSS JOIN memory_evidence e ON e.message_id = said.value "
+        f"coalesce(by.description, n.description), {_UNSURE} FROM json_each(%s) AS source "
+        "CROSS JOIN memory_evidence e ON e.message_id = source.value "
         "CROSS JOIN memory_conceptnode n ON n.id = e.node_id "
         "LEFT JOIN memory_conceptnode by ON by.id = n.superseded_by_id AND n.status = 'superseded' "
         "LEFT JOIN memory_nodeversion v ON v.node_id = n.id AND v.description <> n.description "

@@ -50,7 +50,7 @@ class Segment:
     def nbytes(self) -> int:
         return sum(part.nbytes for part in (self.tokens, self.offsets, self.rows, self.starts))
 
-    def holding(self, word: int) -> np.ndarray:
+    def positions_of(self, word: int) -> np.ndarray:
         """The positions of a word, ascending."""
         return self.rows[self.starts[word] : self.starts[word + 1]] if word + 1 < len(self.starts) else self.rows[:0]
 
@@ -65,7 +65,7 @@ class Segment:
 
 NO_TOKENS, NO_LENGTHS = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
 NO_ROWS = np.zeros(0, dtype=np.int64)
-NOTHING = Segment.of(0, NO_TOKENS, NO_LENGTHS, 0)
+EMPTY = Segment.of(0, NO_TOKENS, NO_LENGTHS, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +73,8 @@ class InvertedIndex:
     """An index of tokenized texts, identified by their positions 0, 1, 2, …"""
 
     vocabulary: Mapping[str, int] = field(default_factory=dict)
-    older: Segment = NOTHING
-    recent: Segment = NOTHING
+    older: Segment = EMPTY
+    recent: Segment = EMPTY
 
     def __len__(self) -> int:
         return len(self.older) + len(self.recent)
@@ -84,7 +84,7 @@ class InvertedIndex:
         """Approximate memory use; about 100 bytes per word of the vocabulary."""
         return self.older.nbytes + self.recent.nbytes + 100 * len(self.vocabulary)
 
-    def followed(self, bodies: Iterable[str], *, in_turn: bool = False) -> "InvertedIndex":
+    def add_texts(self, bodies: Iterable[str], *, in_turn: bool = False) -> "InvertedIndex":
         """The index with further texts appended; `in_turn`: a turn waits for it."""
         numbers, pieces, remaining = dict(self.vocabulary), list[tuple[np.ndarray, np.ndarray]](), iter(bodies)
         while texts := [body.split() for body in islice(remaining, BATCH)]:
@@ -94,13 +94,13 @@ class InvertedIndex:
             words = map(numbers.__getitem__, chain.from_iterable(texts))
             pieces.append((np.fromiter(words, dtype=np.int32, count=int(lengths.sum())), lengths))
         tokens, lengths = (np.concatenate(part) for part in zip((NO_TOKENS, NO_LENGTHS), *pieces, strict=True))
-        recent = _longer(self.recent, tokens, lengths, len(numbers))
+        recent = _append_rows(self.recent, tokens, lengths, len(numbers))
         if len(recent) <= (MAX_RECENT_IN_TURN if in_turn else MAX_RECENT):
             return InvertedIndex(numbers, self.older, recent)
-        older = _longer(self.older, recent.tokens, np.diff(recent.offsets), len(numbers))
+        older = _append_rows(self.older, recent.tokens, np.diff(recent.offsets), len(numbers))
         return InvertedIndex(numbers, older, Segment.of(len(older), NO_TOKENS, NO_LENGTHS, len(numbers)))
 
-    def kept(self, rows: np.ndarray) -> "InvertedIndex":
+    def keep_rows(self, rows: np.ndarray) -> "InvertedIndex":
         """An index of only the texts marked in `rows` (all,); words that occur only in the others are removed."""
         lengths = np.concatenate([np.diff(self.older.offsets), np.diff(self.recent.offsets)])
         tokens = np.concatenate([self.older.tokens, self.recent.tokens])[np.repeat(rows, lengths)]
@@ -110,13 +110,13 @@ class InvertedIndex:
         older = Segment.of(0, numbers[tokens], lengths[rows], len(words))
         return InvertedIndex(words, older, Segment.of(len(older), NO_TOKENS, NO_LENGTHS, len(words)))
 
-    def holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+    def positions_of(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
         """The positions of each of `words`: the newest `limit`, newest first."""
         positions = dict.fromkeys(words, NO_ROWS)
         for word in words:
             if (number := self.vocabulary.get(word)) is not None:
-                recent = self.recent.holding(number)[::-1][:limit]
-                older = self.older.holding(number)[::-1][: limit - len(recent)]
+                recent = self.recent.positions_of(number)[::-1][:limit]
+                older = self.older.positions_of(number)[::-1][: limit - len(recent)]
                 positions[word] = np.concatenate([recent, older], dtype=np.int64)
         return positions
 
@@ -129,7 +129,7 @@ class InvertedIndex:
         return Texts.joined([segment.texts(positions, columns, len(words)) for segment in (self.older, self.recent)])
 
 
-def _longer(segment: Segment, tokens: np.ndarray, lengths: np.ndarray, words: int) -> Segment:
+def _append_rows(segment: Segment, tokens: np.ndarray, lengths: np.ndarray, words: int) -> Segment:
     """A segment with further rows appended."""
-    together = np.concatenate([np.diff(segment.offsets), lengths])
-    return Segment.of(segment.first, np.concatenate([segment.tokens, tokens]), together, words)
+    all_lengths = np.concatenate([np.diff(segment.offsets), lengths])
+    return Segment.of(segment.first, np.concatenate([segment.tokens, tokens]), all_lengths, words)

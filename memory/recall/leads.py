@@ -21,7 +21,7 @@ from memory.recall.select import Candidate, Selection
 from persona.models import Persona
 
 MAX_LEADS = 3
-MAX_FELT_READ = MAX_TOLD_READ = 1_000
+MAX_EMOTIONAL_EVENTS = MAX_OVERVIEW_ROWS = 1_000
 MAX_OVERVIEW = 8
 SIDES = ("about", "home", "work", "people", "health", "belongings", "likes", "plans", "beliefs")
 CLOSE = 8  # of the nearest nodes, those that decide which thread is meant
@@ -40,15 +40,17 @@ class Leads:
 def find_leads(persona: Persona, turns: Sequence[str], nearest: Sequence[int]) -> Leads:
     """The leads for the last of the turns; `nearest` are the nodes near the query, nearest first."""
     last_turn = turns[-1] if turns else ""
-    if asks_how_it_went(last_turn) and (thread := _thread_meant(persona, last_turn, nearest)):
+    if asks_how_it_went(last_turn) and (thread := _find_thread(persona, last_turn, nearest)):
         return Leads(details.newest_of_thread(thread, MAX_LEADS), "thread", thread)
     if asks_when_last(last_turn):
         # "This sad" names the feeling itself; "like this" refers to an earlier message.
-        felt_before = (feelings_in(text) for text in reversed(turns))
-        if feelings_meant := next((feelings for feelings in felt_before if feelings), None):
-            felt = details.felt_nodes(persona.pk, MAX_FELT_READ)
-            feelings = ((key, feelings_in(f"{' '.join(json.loads(tags))}. {words}")) for key, tags, words in felt)
-            alike = [key for key, its in feelings if are_alike(feelings_meant, its)]
+        feelings_by_turn = (feelings_in(text) for text in reversed(turns))
+        if feelings := next((node_feelings for node_feelings in feelings_by_turn if node_feelings), None):
+            events = details.emotional_events(persona.pk, MAX_EMOTIONAL_EVENTS)
+            node_feelings = (
+                (key, feelings_in(f"{' '.join(json.loads(tags))}. {words}")) for key, tags, words in events
+            )
+            alike = [key for key, its in node_feelings if are_alike(feelings, its)]
             return Leads(alike[:MAX_LEADS], "feeling")
     if asks_for_overview(last_turn):
         return Leads(_overview(persona), "overview")
@@ -59,19 +61,19 @@ def _overview(persona: Persona) -> list[int]:
     """For each side of the owner's life the most important memory: facts before events, then by impact, then by age;
     then the next ones of each side."""
     sides: dict[str, list[tuple[bool, int, int]]] = {side: [] for side in SIDES}
-    for key, kind, domain, words, impact in details.events_and_facts(persona.pk, MAX_TOLD_READ):
+    for key, kind, domain, words, impact in details.events_and_facts(persona.pk, MAX_OVERVIEW_ROWS):
         side = domain or next(iter(domains_of(words)), "about")
         sides[side].append((kind == "fact", abs(impact), key))
     ranked = [sorted(rows, reverse=True) for rows in sides.values()]
     return [key for row in zip_longest(*ranked) for *_, key in filter(None, row)][:MAX_OVERVIEW]
 
 
-def _thread_meant(persona: Persona, last_turn: str, nearest: Sequence[int]) -> int | None:
+def _find_thread(persona: Persona, last_turn: str, nearest: Sequence[int]) -> int | None:
     """The thread whose title or matter is asked about and that has the nearest nodes; None if it is not certain."""
-    words, matters = _telling(last_turn), set(matters_in(last_turn))
+    words, matters = _rare_words(last_turn), set(matters_in(last_turn))
     best: list[tuple[float, int]] = []
     for thread, title, members in details.threads_with(persona.pk, nearest):
-        shared = len(words & _telling(title))
+        shared = len(words & _rare_words(title))
         close = len({*nearest[:CLOSE]} & {*members})
         is_nearest = close > 1 and nearest[0] in members
         if shared or is_nearest or (close and matters & set(matters_in(title))):
@@ -94,7 +96,7 @@ def lift(candidates: Sequence[Candidate], leads: Leads) -> Sequence[Candidate]:
     ]
 
 
-def in_front(selection: Selection, leads: Leads) -> Selection:
+def put_first(selection: Selection, leads: Leads) -> Selection:
     """The selection with the leads first, in their order."""
     if not leads.nodes:
         return selection
@@ -105,5 +107,5 @@ def in_front(selection: Selection, leads: Leads) -> Selection:
     return replace(selection, items=items)
 
 
-def _telling(text: str) -> set[str]:
+def _rare_words(text: str) -> set[str]:
     return {word for word in tokenizer.content_words(text) if len(word) > 1 and word not in is_everyday()}

@@ -47,7 +47,7 @@ _lessons: Query[Any] = Query(
 )
 
 
-_asked_for: Query[Any] = Query(
+_requested_memories: Query[Any] = Query(
     lambda persona: (
         Evidence.objects.filter(node__persona=persona, node__source=ConceptNode.Source.PERSON, node__status="active")
         .exclude(node__kind=ConceptNode.Kind.LESSON)
@@ -60,7 +60,7 @@ _LIKE_THIS = re.compile(r"\blike (?:this|that|now)\b|\bthis way\b|这样|这种|
 
 
 @cached_words(maxsize=1_000)
-def _condition_told(quote: str) -> Condition:
+def _read_condition(quote: str) -> Condition:
     return condition_within(quote)
 
 
@@ -95,7 +95,7 @@ def active_lessons(persona: Persona) -> list[LessonRow]:
     return [LessonRow(*row) for row in _lessons(persona.pk)]
 
 
-def fitting(request: ContextRequest) -> list[Fit]:
+def fitting_lessons(request: ContextRequest) -> list[Fit]:
     """The lessons that hold now: boundaries, then those that fit the moment, best first, then those that always hold.
     Without an embedding model, words alone decide."""
     return _fits(active_lessons(request.persona), request)
@@ -107,22 +107,22 @@ def _fits(lessons: Sequence[LessonRow], request: ContextRequest) -> list[Fit]:
     # The owner's wish itself mentions its feeling or topic; it is not such a moment.
     descriptions = [lesson.description for lesson in lessons]
     moment = "\n".join(text for text in _moment(request) if not any(words in text for words in descriptions))
-    is_felt = any(lesson.scope == Scope.FEELING for lesson in lessons)
-    mood = moods.current(request.persona, request.now) if is_felt else None
+    needs_mood = any(lesson.scope == Scope.FEELING for lesson in lessons)
+    mood = moods.current(request.persona, request.now) if needs_mood else None
     signal = mood.last_user_signal if mood else None
-    felt = feelings_in(moment) | _SIGNALS.get(signal or "", frozenset()) if is_felt else frozenset()
+    feelings = feelings_in(moment) | _SIGNALS.get(signal or "", frozenset()) if needs_mood else frozenset()
     cosines = _cosines([lesson for lesson in lessons if lesson.condition], moment)
-    fits = [fit for lesson in lessons if (fit := _fit(lesson, moment, felt, cosines.get(lesson.pk, 0.0)))]
+    fits = [fit for lesson in lessons if (fit := _fit(lesson, moment, feelings, cosines.get(lesson.pk, 0.0)))]
     order = ("boundary", "feeling", "words", "meaning", "always")
     return sorted(fits, key=lambda fit: (order.index(fit.why), -fit.cosine))
 
 
-def _fit(lesson: LessonRow, moment: str, felt: frozenset[str], cosine: float) -> Fit | None:
+def _fit(lesson: LessonRow, moment: str, feelings: frozenset[str], cosine: float) -> Fit | None:
     if lesson.is_boundary:
         return Fit(lesson, "boundary", cosine)
     if lesson.scope == Scope.ALWAYS:
         return Fit(lesson, "always")
-    if lesson.scope == Scope.FEELING and are_alike(feelings_in(lesson.condition), felt):
+    if lesson.scope == Scope.FEELING and are_alike(feelings_in(lesson.condition), feelings):
         return Fit(lesson, "feeling", cosine)
     if moment and speaks_of(moment, lesson.condition):
         return Fit(lesson, "words", cosine)
@@ -169,8 +169,8 @@ def conditional_memories(persona: Persona) -> list[LessonRow]:
     before them.
     """
     memories = []
-    for pk, uuid, quote, message, session in _asked_for(persona.pk):
-        condition = _condition_told(quote)
+    for pk, uuid, quote, message, session in _requested_memories(persona.pk):
+        condition = _read_condition(quote)
         if condition.kind != "always":
             condition_text = condition.text
             if not feelings_in(condition_text) and _LIKE_THIS.search(condition_text):
@@ -191,7 +191,7 @@ def moment_of(node: ConceptNode) -> str:
     """The condition of a memory, in the owner's words; "" if it has none."""
     if node.source != ConceptNode.Source.PERSON or node.kind == ConceptNode.Kind.LESSON:
         return ""
-    conditions = (_condition_told(row.quote) for row in node.evidence.all())
+    conditions = (_read_condition(row.quote) for row in node.evidence.all())
     return next((condition.text for condition in conditions if condition.kind != "always"), "")
 
 
@@ -222,17 +222,17 @@ def boundaries_of(persona: Persona) -> list[Boundary]:
     boundary_lessons = [lesson for lesson in active_lessons(persona) if lesson.is_boundary and lesson.matter]
     if not boundary_lessons:
         return []
-    related = _relatives(persona)
+    relatives = _relatives(persona)
     names_by_lesson = {
-        text.casefold(): related[entity]
-        for entity, text in Alias.objects.filter(entity__in=related).values_list("entity", "text")
+        text.casefold(): relatives[entity]
+        for entity, text in Alias.objects.filter(entity__in=relatives).values_list("entity", "text")
     }
     return [
         Boundary(
             lesson.uuid,
             lesson.description,
             lesson.matter,
-            _names(persona, lesson.matter, related),
+            _names(persona, lesson.matter, relatives),
             names_by_lesson,
             persona.user_display_name,
         )
@@ -249,10 +249,10 @@ def _relatives(persona: Persona) -> dict[int, frozenset[str]]:
     """The people who are relatives of the owner, by their relation or by the beginning of their description: "Ana's
     father, a sailor"."""
     people = Entity.objects.filter(persona=persona, kind=Entity.Kind.PERSON).exclude(description="", relation="")
-    told = people.values_list("pk", "relation", "description")[:MAX_LESSONS]
+    rows = people.values_list("pk", "relation", "description")[:MAX_LESSONS]
     return {
         pk: relatives
-        for pk, relation, description in told
+        for pk, relation, description in rows
         if (
             relatives := relatives_in(
                 relation or _FIRST.split(description)[0], owner=persona.user_display_name, meant=True
@@ -261,10 +261,10 @@ def _relatives(persona: Persona) -> dict[int, frozenset[str]]:
     }
 
 
-def _names(persona: Persona, matter: str, related: Mapping[int, Collection[str]]) -> tuple[str, ...]:
+def _names(persona: Persona, matter: str, relatives: Mapping[int, Collection[str]]) -> tuple[str, ...]:
     """The names of the people whom the matter names, or who are the relatives that it means."""
-    relatives_meant = relatives_in(matter, owner=persona.user_display_name, meant=True)
+    relatives_in_matter = relatives_in(matter, owner=persona.user_display_name, meant=True)
     entity_ids = set(entities_named(persona, [matter])) | {
-        pk for pk, relatives_of_entity in related.items() if share(relatives_meant, relatives_of_entity)
+        pk for pk, relatives_of_entity in relatives.items() if share(relatives_in_matter, relatives_of_entity)
     }
     return tuple(Alias.objects.filter(entity__in=entity_ids).order_by("id").values_list("text", flat=True))

@@ -50,13 +50,13 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(words)
 
 
-def which_is_enough(one: str, other: str) -> str:
+def choose_complete_text(one: str, other: str) -> str:
     """Of two texts of near meaning, the one that contains all of the other; "" if each has something of its own: a
     name, a number, a day, a relative, a denial, a plan, or one word in the place of another.
 
-    >>> which_is_enough("Ana's mother died.", "Ana's father died.")
+    >>> choose_complete_text("Ana's mother died.", "Ana's father died.")
     ''
-    >>> which_is_enough("Ana paints at dusk.", "At dusk Ana likes to paint with Ben.")
+    >>> choose_complete_text("Ana paints at dusk.", "At dusk Ana likes to paint with Ben.")
     'At dusk Ana likes to paint with Ben.'
     """
     first, second = words_of(one), words_of(other)
@@ -88,7 +88,7 @@ class ShownWords:
         self._items.append(words)
         self._together |= words
 
-    def tell(self, words: frozenset[str]) -> bool:
+    def contains_most(self, words: frozenset[str]) -> bool:
         """Whether one item contains nearly all of the words."""
         enough = SHOWN_SHARE * len(words)
         # Of most messages not even all items together contain as many.

@@ -5,13 +5,13 @@ The formula, in the order of `rank`; w = 1 in a narrow window of asked days, les
     words      = BM25 of a row / the best row's, or / a full answer's where even the best falls short
     own        = share · dense + (1 - share) · words                      of a node (scoring.fuse)
                  or PART · the same of a part of the question, against the best of that, if that is more
-    base       = max(own, own + HOP / (many - 1) · (own of a joined node - own))
+    base       = max(own, own + HOP / (shared_counts - 1) · (own of a joined node - own))
     session    = its words + TALK_MEANING · its best node's base / the best base + TALK_IN_WINDOW · w, if of these days
     around     = own words of a message and of its neighbourhood (passages.score_messages)
     plain      = base + EVIDENCE · (best message's words) · (1 - base)
-    message    = around · passage_scale · min(1, max(best plain, answering)) / best around
-    drawn      = plain drawn by NEIGHBOURHOOD towards its best message, at most 1; plain, where it rests on none here
-    relevance  = drawn + IN_WINDOW · w · (1 - drawn), if the node is of these days
+    message    = around · passage_scale · min(1, max(best plain, answer_score)) / best around
+    blend      = plain moved by NEIGHBOURHOOD towards its best message, at most 1; plain, where it rests on none here
+    relevance  = blend + IN_WINDOW · w · (1 - blend), if the node is of these days
     total      = 3.0·relevance + lift·(0.5·recency + 2.0·|impact| + …) - penalty     (scoring.bounded_parts)
 
 The floor comes first. It asks whether memory has an answer at all (`answers`): whether some node is near enough to one
@@ -148,14 +148,14 @@ def rank(pool: Pool, query: Query, now: datetime, tuning: Tuning) -> Ranking:
         if best_of_part > tuning.floor:
             own = np.maximum(own, PART * best_own / best_of_part * answers_part)
     # Named entities bring their own memories anyway: no edge draws those.
-    joined, other, many = nodes.joined[~nodes.anchored[nodes.joined[:, 1]]].T
+    sources, targets, shared_counts = nodes.edges[~nodes.is_anchored[nodes.edges[:, 1]]].T
     base = own.copy()
-    np.maximum.at(base, other, own[other] + HOP / (many - 1) * (own[joined] - own[other]))
+    np.maximum.at(base, targets, own[targets] + HOP / (shared_counts - 1) * (own[sources] - own[targets]))
     in_window = weight * np.isin(sessions.sessions, pool.sessions_in_window)
     message_words = _normalize(lexical.scores(pool.messages.texts, pool.message_worth), pool.message_worth)
     for worth in _worth_of_parts(query, pool.message_worth):
         message_words = np.maximum(message_words, PART * _normalize(lexical.scores(pool.messages.texts, worth), worth))
-    answering = max(_message_answer(pool, query, tuning), in_window.max(initial=0.0))
+    answer_score = max(_message_answer(pool, query, tuning), in_window.max(initial=0.0))
     around = passages.score_messages(
         sessions,
         # All messages of the sessions; those that contain no word have index -1, which reads the appended 0.
@@ -165,20 +165,20 @@ def rank(pool: Pool, query: Query, now: datetime, tuning: Tuning) -> Ranking:
     )
     plain = base + EVIDENCE * _best_evidence(nodes, pool.messages.ids, message_words, 0.0) * (1 - base)
     best_around = around.max(initial=0.0)
-    target = tuning.passage_scale * min(1.0, max(plain.max(initial=0.0), answering))
-    messages = around * (float(target / best_around) if answering and best_around else 0.0)
-    drawn = _draw(nodes, plain, sessions.messages, messages) if answering else plain
-    relevance = drawn + IN_WINDOW * weight * nodes.in_window * (1 - drawn)
+    target = tuning.passage_scale * min(1.0, max(plain.max(initial=0.0), answer_score))
+    messages = around * (float(target / best_around) if answer_score and best_around else 0.0)
+    blend = _blend_with_messages(nodes, plain, sessions.messages, messages) if answer_score else plain
+    relevance = blend + IN_WINDOW * weight * nodes.in_window * (1 - blend)
     dense_scores = np.nan_to_num(dense)
     near = (dense_scores >= tuning.companion) & tuning.knows_script
-    covered = lexical.coverage(nodes.texts, pool.node_worth, pool.node_count)
-    companions = near | (covered >= tuning.min_coverage * COMPANION_WORDS) | (base > own)
+    coverage = lexical.coverage(nodes.texts, pool.node_worth, pool.node_count)
+    companions = near | (coverage >= tuning.min_coverage * COMPANION_WORDS) | (base > own)
     parts = scoring.bounded_parts(
         relevance=relevance,
         recency=scoring.recency((now.timestamp() - nodes.created) / SECONDS_A_DAY, tuning.half_life_days),
         impact=scoring.impact(nodes.impacts),
         relational=scoring.RELATIONAL * nodes.relational,
-        anchor=nodes.anchored.astype(np.float64),
+        anchor=nodes.is_anchored.astype(np.float64),
         confidence=nodes.confidence,
         disputed=nodes.disputed,
         confirmed=nodes.confirmed,
@@ -187,10 +187,10 @@ def rank(pool: Pool, query: Query, now: datetime, tuning: Tuning) -> Ranking:
         dense=dense_scores,
         words=words,
     )
-    kept_places = np.flatnonzero(messages > tuning.floor)
-    order = kept_places[np.lexsort((sessions.messages[kept_places], -messages[kept_places]))]
+    places = np.flatnonzero(messages > tuning.floor)
+    order = places[np.lexsort((sessions.messages[places], -messages[places]))]
     passes = np.asarray(answers(pool, query, tuning) & companions)
-    return Ranking(parts, passes, nodes.anchored | nodes.in_window, order, messages[order])
+    return Ranking(parts, passes, nodes.is_anchored | nodes.in_window, order, messages[order])
 
 
 def best(pool: Pool, tuning: Tuning, limit: int) -> np.ndarray:
@@ -208,32 +208,32 @@ def answers(pool: Pool, query: Query, tuning: Tuning) -> bool:
     share of the query's words. In another script, or without a model: by words alone, where whole words count as much
     as all tokens.
     """
-    covered = _best_coverage(pool.nodes.texts, pool.node_worth, pool.node_count)
+    coverage = _best_coverage(pool.nodes.texts, pool.node_worth, pool.node_count)
     if pool.closest is None:
-        return covered >= tuning.min_coverage
-    whole = _best_coverage(pool.nodes.texts, _whole_words(query, pool.node_worth), pool.node_count)
+        return coverage >= tuning.min_coverage
+    whole_coverage = _best_coverage(pool.nodes.texts, _whole_words(query, pool.node_worth), pool.node_count)
     if not tuning.knows_script:
-        return (covered + whole) / 2 >= tuning.min_words
+        return (coverage + whole_coverage) / 2 >= tuning.min_words
     in_messages = _best_coverage(pool.messages.texts, _whole_words(query, pool.message_worth), pool.message_count)
     cosine = 1 - pool.closest**2 / 2  # of unit vectors with this Euclidean distance
-    of_words = whole + max(whole, in_messages)
+    of_words = whole_coverage + max(whole_coverage, in_messages)
     return (
         cosine + WORDS_BESIDE_MEANING * of_words >= tuning.min_meaning
         or cosine + WORDS_BESIDE_MEANING_OF_TALK * of_words >= tuning.min_meaning_of_talk
-        or whole >= tuning.min_words
+        or whole_coverage >= tuning.min_words
     )
 
 
 def _message_answer(pool: Pool, query: Query, tuning: Tuning) -> float:
     """How near the best message comes to a full answer, by its own words; 0 below the floor."""
     texts = pool.messages.texts
-    covered = _best_coverage(texts, pool.message_worth, pool.message_count)
+    coverage = _best_coverage(texts, pool.message_worth, pool.message_count)
     if query.script == "latin":
-        enough = covered >= tuning.min_coverage
+        is_sufficient = coverage >= tuning.min_coverage
     else:
-        whole = _best_coverage(texts, _whole_words(query, pool.message_worth), pool.message_count)
-        enough = (covered + whole) / 2 >= knobs.minimum_coverage_unknown_script()
-    return min(1.0, covered / FULL_ANSWER) if enough else 0.0
+        whole_coverage = _best_coverage(texts, _whole_words(query, pool.message_worth), pool.message_count)
+        is_sufficient = (coverage + whole_coverage) / 2 >= knobs.minimum_coverage_unknown_script()
+    return min(1.0, coverage / FULL_ANSWER) if is_sufficient else 0.0
 
 
 def _whole_words(query: Query, worth: np.ndarray) -> np.ndarray:
@@ -269,8 +269,8 @@ def _score_sessions(pool: Pool, base: np.ndarray) -> np.ndarray:
     session = index_of(pool.messages.sessions, pool.sessions.sessions)
     has_session = session >= 0
     texts = Texts(pool.messages.texts.counts[has_session], pool.messages.texts.lengths[has_session])
-    joined = lexical.join_texts(texts, session[has_session], number)
-    words = _normalize(lexical.scores(joined, pool.message_worth), pool.message_worth)
+    session_texts = lexical.join_texts(texts, session[has_session], number)
+    words = _normalize(lexical.scores(session_texts, pool.message_worth), pool.message_worth)
     session_scores, session = np.zeros(number), index_of(pool.nodes.sessions, pool.sessions.sessions)
     np.maximum.at(session_scores, session[session >= 0], base[session >= 0])
     best_base = base[pool.nodes.sessions > 0].max(initial=0.0) or 1.0
@@ -286,9 +286,9 @@ def _best_evidence(nodes: Nodes, messages: np.ndarray, scores: np.ndarray, other
     return best
 
 
-def _draw(nodes: Nodes, relevance: np.ndarray, messages: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Relevance, drawn towards the score of the best message that a node rests on."""
+def _blend_with_messages(nodes: Nodes, relevance: np.ndarray, messages: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Relevance, moved towards the score of the best message that a node rests on."""
     order = np.argsort(messages)
     best = _best_evidence(nodes, messages[order], scores[order], -1.0)
-    drawn = np.minimum(1.0, (1 - NEIGHBOURHOOD) * relevance + NEIGHBOURHOOD * best)
-    return np.where(best >= 0, drawn, relevance)
+    blend = np.minimum(1.0, (1 - NEIGHBOURHOOD) * relevance + NEIGHBOURHOOD * best)
+    return np.where(best >= 0, blend, relevance)

@@ -4,9 +4,9 @@
     - [2023-04-09] Ana adopted a cat.            one of which only the day it was mentioned is known
     - [March–May 2023] Ana lived in Lyon.        one that is known to the month
 
-The exact date answers "when?" and resolves the "yesterday" of a quotation. Its age in words is for people (`when_…`):
-shown in every item it cost LoCoMo 0.006 of its evidence. Lasting facts have no date, unless their words need one to be
-understood. Dates are in the owner's time zone.
+The exact date answers "when?" and resolves the "yesterday" of a quotation. Its age in words is for people
+(`humanize_node_age`): shown in every item it cost LoCoMo 0.006 of its evidence. Lasting facts have no date, unless
+their words need one to be understood. Dates are in the owner's time zone.
 """
 
 import tomllib
@@ -37,7 +37,7 @@ Kind = ConceptNode.Kind
 # Memories of other kinds are shown without a date.
 DATED = (Kind.EVENT, Kind.INTENTION, Kind.EXPECTATION, Kind.THOUGHT)
 # Limit of further dates on which the same was mentioned; the latest are shown.
-MAX_ALSO = 2
+MAX_MENTION_DAYS = 2
 DAY_UNKNOWN = {"en": "[day unknown]", "zh": "[日期不详]"}
 
 
@@ -64,8 +64,8 @@ class RenderedMessage(NamedTuple):
 
 
 class RenderedNode(NamedTuple):
-    """A node as recall shows it; `created_at` in UTC, naive. `is_told`: it comes from a session, whose messages were
-    written when it was created; `is_undated`: these were imported from a file without times."""
+    """A node as recall shows it; `created_at` in UTC, naive. `is_from_session`: it rests on messages that
+    were written when it was created; `is_undated`: these were imported from a file without times."""
 
     id: int
     uuid_hex: str
@@ -77,7 +77,7 @@ class RenderedNode(NamedTuple):
     created_at: datetime
     outcome: str
     is_unsure: bool = False
-    is_told: bool = True
+    is_from_session: bool = True
     is_undated: bool = False
     since: str = ""
     until: str = ""
@@ -120,12 +120,14 @@ class Renderer:
             description += not_sure(self.language)
         return f"- {self._after_note(self._note_node(node, alike))}{description}"
 
-    def thread_note(self, node: RenderedNode, *, is_asked: bool) -> str:
-        """What follows a node of a thread: the title; also the state, if somebody asks how the matter went."""
+    def thread_note(self, node: RenderedNode, *, with_state: bool) -> str:
+        """The note after a node of a thread: the title; with its state if the question asks how the matter went."""
         state = f"{'：' if self.language == 'zh' else ': '}{_words(self.language)['thread'][node.thread_state]}"
         of = _words(self.language)["thread"]["of"].format(title=one_line(node.thread_title))
         return (
-            f"（{of}{state if is_asked else ''}）" if self.language == "zh" else f" ({of}{state if is_asked else ''})"
+            f"（{of}{state if with_state else ''}）"
+            if self.language == "zh"
+            else f" ({of}{state if with_state else ''})"
         )
 
     def passage(self, messages: Sequence[RenderedMessage]) -> str:
@@ -154,7 +156,7 @@ class Renderer:
         line = f"- {note}{quote}"
         return line, tokens(line), tokens(f"{NEXT_LINE}{day}{quote}"), question
 
-    def when_node(self, node: RenderedNode) -> str:
+    def humanize_node_age(self, node: RenderedNode) -> str:
         """The age of a node in words; the dates themselves if it covers several days ("2019"); "" if it has none."""
         has_day = node.kind in DATED or is_relative(node.description)
         if node.kind == Kind.THOUGHT or not has_day or (node.is_undated and not node.event_start):
@@ -163,7 +165,7 @@ class Renderer:
             return write_days(node.event_start, node.event_end, self.language)
         return humanize_distance(node.event_start or self._day(node.created_at), self.now.date(), self.language)
 
-    def when_message(self, message: RenderedMessage) -> str:
+    def humanize_message_age(self, message: RenderedMessage) -> str:
         """The age of a message in words."""
         if message.is_undated:
             return ""
@@ -171,27 +173,27 @@ class Renderer:
 
     def _note_node(self, node: RenderedNode, alike: Sequence[RenderedNode] = ()) -> str:
         """The dates of a node: its own, otherwise the day on which it was mentioned or recorded."""
-        told_on = self._day(node.created_at)
-        also: tuple[date, ...] = ()
+        recorded_on = self._day(node.created_at)
+        mention_days: tuple[date, ...] = ()
         if alike:
             days = {
                 self._day(alike_node.created_at)
                 for alike_node in alike
                 if not alike_node.event_start and not alike_node.is_undated
             }
-            also = tuple(sorted(days - {told_on})[-MAX_ALSO:])
+            mention_days = tuple(sorted(days - {recorded_on})[-MAX_MENTION_DAYS:])
         if node.event_start and node.kind != Kind.FACT:
             last = node.event_end or node.event_start
-            is_told_otherwise = told_on != node.event_start and not node.is_undated and is_relative(node.description)
-            needs_telling = is_told_otherwise and node.kind not in (Kind.INTENTION, Kind.EXPECTATION)
-            first_told = told_on if needs_telling else None
-            return _stamp_days(node.event_start, last, self.language, "happened", first_told, also)
+            is_other_day = recorded_on != node.event_start and not node.is_undated and is_relative(node.description)
+            has_mention_day = is_other_day and node.kind not in (Kind.INTENTION, Kind.EXPECTATION)
+            mention_day = recorded_on if has_mention_day else None
+            return _stamp_days(node.event_start, last, self.language, "happened", mention_day, mention_days)
         if node.kind not in DATED and not is_relative(node.description):
             return ""
         if node.is_undated:
             return DAY_UNKNOWN[self.language]
-        basis: Basis = "said" if node.is_told and node.kind != Kind.THOUGHT else "noted"
-        return _stamp_days(told_on, told_on, self.language, basis, None, also)
+        basis: Basis = "said" if node.is_from_session and node.kind != Kind.THOUGHT else "noted"
+        return _stamp_days(recorded_on, recorded_on, self.language, basis, None, mention_days)
 
     def _note_message(self, message: RenderedMessage) -> str:
         if message.is_undated:
@@ -207,8 +209,8 @@ class Renderer:
 
     def _quote(self, message: RenderedMessage, is_answered: bool) -> str:
         gist = message.gist or Gist(one_line(message.content), "")
-        cut = "" if not gist.question else "…" if self.language == "zh" else " …"
-        shown_text = gist.whole if is_answered or not gist.statement else f"{gist.statement}{cut}"
+        ellipsis = "" if not gist.question else "…" if self.language == "zh" else " …"
+        shown_text = gist.whole if is_answered or not gist.statement else f"{gist.statement}{ellipsis}"
         words = shorten(shown_text, MAX_MESSAGE_TOKENS)
         doubt = not_sure(self.language) if message.is_unsure else ""
         colon = "：" if self.language == "zh" else ": "

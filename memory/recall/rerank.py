@@ -21,22 +21,22 @@ TIE = 1e-9
 def rerank(candidates: Sequence[Candidate], question: Query) -> tuple[Sequence[Candidate], list[RetrieverRecord]]:
     """The candidates, the best ones with scores in the reranker's order; and its record for the x-ray, if it was
     asked."""
-    if not reranker.is_set() or len(candidates) < 2:
+    if not reranker.is_configured() or len(candidates) < 2:
         return candidates, []
     in_order = sorted(candidates, key=lambda candidate: candidate.order)
     best, others = in_order[: knobs.rerank_candidates()], in_order[knobs.rerank_candidates() :]
-    record, started = RetrieverRecord("rerank"), time.perf_counter()
+    record, started_at = RetrieverRecord("rerank"), time.perf_counter()
     try:
         scores = reranker.rerank("\n".join(question.turns), [candidate.text for candidate in best])
     except EmbeddingUnavailable as error:
         record.skipped = str(error)
         return candidates, [record]
     finally:
-        record.ms = round((time.perf_counter() - started) * 1000, 2)
+        record.ms = round((time.perf_counter() - started_at) * 1000, 2)
     record.found = len(best)
     places = sorted(range(len(best)), key=lambda place: (-scores[place], place))
     worths = [candidate.score * candidate.brevity * (1 - TIE * place) for place, candidate in enumerate(best)]
-    dealt = [
+    reordered_candidates = [
         best[place]._replace(score=worth / best[place].brevity) for place, worth in zip(places, worths, strict=True)
     ]
-    return [*dealt, *others], [record]
+    return [*reordered_candidates, *others], [record]

@@ -89,16 +89,16 @@ _UNSPACED_RUN = re.compile(f"{UNSPACED.pattern}+")
 @dataclass(frozen=True, eq=False)
 class Nodes(NodeRows):
     """The node candidates. `vectors` (n, d) and Euclidean `distances` (n,) are NaN for a node without a vector;
-    `anchored` marks nodes that mention a named entity, and facts of the domain; `in_window` marks those of the
-    requested days; `part_distances` (n, p) are the distances from each part of the query; `joined` (edges, 3) holds the
+    `is_anchored` marks nodes that mention a named entity, and facts of the domain; `in_window` marks those of the
+    requested days; `part_distances` (n, p) are the distances from each part of the query; `edges` (edges, 3) holds the
     positions of two nodes and the number of nodes that share the link."""
 
     vectors: np.ndarray
     distances: np.ndarray
     part_distances: np.ndarray
-    anchored: np.ndarray
+    is_anchored: np.ndarray
     in_window: np.ndarray
-    joined: np.ndarray
+    edges: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class Pool:
     """All candidates of one recall, from `memory`. `node_worth` and `message_worth` (words,): the worth of the query's
     words among the persona's nodes and messages, of which there are `node_count` and `message_count`; `leads`: the
     nodes that come first; `closest`: the distance of the nearest node from the query's messages without the names;
-    `found`: the nodes of each retriever; `replaced`: the corrections of nodes that contain the words."""
+    `nodes_by_retriever`: their ids; `replaced_texts`: the corrections of nodes that contain the words."""
 
     memory: Memory
     nodes: Nodes
@@ -120,13 +120,13 @@ class Pool:
     sessions_in_window: Sequence[int]
     leads: Leads
     closest: float | None
-    found: Mapping[str, Sequence[int]]
-    replaced: Sequence[ReplacedText]
+    nodes_by_retriever: Mapping[str, Sequence[int]]
+    replaced_texts: Sequence[ReplacedText]
     retrievers: Sequence[RetrieverRecord]
 
 
 @dataclass
-class _Finds:
+class _Results:
     """The results so far: the nodes of each retriever."""
 
     nodes: dict[str, list[int]] = field(default_factory=dict)
@@ -135,9 +135,9 @@ class _Finds:
     @contextmanager
     def timed(self, name: str, skipped: str = "") -> Iterator[RetrieverRecord]:
         record = RetrieverRecord(name, skipped=skipped)
-        started = time.perf_counter()
+        started_at = time.perf_counter()
         yield record
-        record.ms = round((time.perf_counter() - started) * 1000, 2)
+        record.ms = round((time.perf_counter() - started_at) * 1000, 2)
         self.records.append(record)
 
     def add(self, nodes: Iterable[int], record: RetrieverRecord) -> None:
@@ -153,7 +153,7 @@ class _Finds:
 
 
 def gather(
-    persona: Persona, query: Query, meaning: Meaning | None, k: int, why_not: str = "", window: Window | None = None
+    persona: Persona, query: Query, meaning: Meaning | None, k: int, skip_reason: str = "", window: Window | None = None
 ) -> Pool:
     """All candidates of `persona` for `query`; each retriever returns about `k` at most.
 
@@ -162,61 +162,61 @@ def gather(
     """
     in_memory = snapshot.of(persona.pk)
     memory: Memory = in_memory or DatabaseRows(persona.pk)
-    finds, words = _Finds(), list(query.words)
+    results, words = _Results(), list(query.words)
     space = vectors.space(persona.pk, in_memory.all_nodes.state if in_memory else None)
-    with finds.timed("dense", why_not) as record:
+    with results.timed("dense", skip_reason) as record:
         last_turn = query.turns[-1] if query.turns else ""
-        asks = is_question(last_turn)
-        nearest_nodes = space.nearest(meaning.whole, max(k, NEAREST if asks else k)) if meaning else []
+        asks_question = is_question(last_turn)
+        nearest_nodes = space.nearest(meaning.whole, max(k, NEAREST if asks_question else k)) if meaning else []
         near = [node for node, _ in nearest_nodes[:k]]
         farthest = scoring.floor_distance(KIND_RELEVANCE)
-        akin = [node for node, distance in nearest_nodes if distance <= farthest]
-        finds.add(near, record)
+        nodes_in_reach = [node for node, distance in nearest_nodes if distance <= farthest]
+        results.add(near, record)
     if meaning and len(meaning.parts):
-        with finds.timed("parts") as record:
+        with results.timed("parts") as record:
             near_parts = (space.nearest(part, k // len(meaning.parts)) for part in meaning.parts)
-            finds.add(dict.fromkeys(node for part in near_parts for node, _ in part), record)
-    with finds.timed("lexical") as record:
+            results.add(dict.fromkeys(node for part in near_parts for node, _ in part), record)
+    with results.timed("lexical") as record:
         node_count = memory.node_count
-        node_worth, best_nodes = _best_by_words(query, memory.nodes_holding(words, COMMON), node_count, k)
+        node_worth, best_nodes = _best_by_words(query, memory.nodes_with_words(words, COMMON), node_count, k)
         by_words = memory.recallable(best_nodes, k)
-        finds.add(by_words, record)
-    with finds.timed("entity") as record:
+        results.add(by_words, record)
+    with results.timed("entity") as record:
         named_entities = entities_named(persona, query.turns)
         mentioning = [details.mentioning(persona.pk, entity, MAX_MENTIONS) for entity in named_entities]
-        finds.add(dict.fromkeys(node for nodes in mentioning for node in nodes), record)
-    if asks and not query.is_general and (of_kind := _of_the_kind_asked(persona, last_turn, akin)):
-        with finds.timed("domain") as record:
-            finds.add(of_kind, record)
+        results.add(dict.fromkeys(node for nodes in mentioning for node in nodes), record)
+    if asks_question and not query.is_general and (nodes_of_kind := _find_by_kind(persona, last_turn, nodes_in_reach)):
+        with results.timed("domain") as record:
+            results.add(nodes_of_kind, record)
     floor = scoring.floor_distance()
     close = [node for node, distance in nearest_nodes[:MAX_CLOSE] if distance <= floor]
     leads = find_leads(persona, query.turns, [*close, *by_words[:MAX_CLOSE]])
     if leads.nodes:
-        with finds.timed(leads.retriever) as record:
-            finds.add(leads.nodes, record)
-    with finds.timed("time") as record:
+        with results.timed(leads.retriever) as record:
+            results.add(leads.nodes, record)
+    with results.timed("time") as record:
         sessions_in_window: Sequence[int] = ()
         if window:
-            finds.add(memory.recallable_in(window, k), record)
+            results.add(memory.recallable_in(window, k), record)
             sessions_in_window = search.sessions_between(persona.pk, window.since, window.until, MAX_SESSIONS_IN_WINDOW)
-    with finds.timed("lines") as record:
-        holding, message_count = memory.messages_holding(words, COMMON), memory.message_count
-        message_worth, best_messages = _best_by_words(query, holding, message_count, MAX_MESSAGES)
+    with results.timed("lines") as record:
+        rows_by_word, message_count = memory.messages_with_words(words, COMMON), memory.message_count
+        message_worth, best_messages = _best_by_words(query, rows_by_word, message_count, MAX_MESSAGES)
         messages = memory.messages(best_messages, words, MAX_MESSAGES)
         record.found = len(messages.ids)
-    with finds.timed("evidence") as record:
-        finds.add(memory.resting_on(messages.ids, 2 * k), record)
-    with finds.timed("graph") as record:
+    with results.timed("evidence") as record:
+        results.add(memory.nodes_by_evidence(messages.ids, 2 * k), record)
+    with results.timed("graph") as record:
         edges = details.neighbours(persona.pk, sorted({*near[:HUBS], *by_words[:HUBS]}), COMPANY)
-        finds.add(dict.fromkeys(edges[:, 1].tolist()), record)
-    rows = memory.nodes(list(dict.fromkeys(chain.from_iterable(finds.nodes.values()))), words)
+        results.add(dict.fromkeys(edges[:, 1].tolist()), record)
+    rows = memory.nodes(list(dict.fromkeys(chain.from_iterable(results.nodes.values()))), words)
     # The sessions of most candidates, and those of the requested days.
     every_session = np.concatenate([messages.sessions, rows.sessions[rows.sessions > 0]])
     session_ids, counts = np.unique(every_session, return_counts=True)
     by_count = session_ids[np.argsort(-counts, kind="stable")[:MAX_SESSIONS]].tolist()
     return Pool(
         memory=memory,
-        nodes=_measure(rows, space, meaning, finds, edges, leads),
+        nodes=_measure(rows, space, meaning, results, edges, leads),
         messages=messages,
         sessions=memory.sessions(sorted({*by_count, *sessions_in_window})),
         node_worth=node_worth,
@@ -229,53 +229,53 @@ def gather(
         closest=_distances("query", space.vectors(near[:MAX_CLOSE]), meaning.bare).min().item()
         if meaning and near
         else None,
-        found=finds.nodes,
-        replaced=details.replaced_texts(persona.pk, memory.replaced(best_nodes)),
-        retrievers=finds.records,
+        nodes_by_retriever=results.nodes,
+        replaced_texts=details.replaced_texts(persona.pk, memory.replaced_nodes(best_nodes)),
+        retrievers=results.records,
     )
 
 
-def _of_the_kind_asked(persona: Persona, question: str, nearest: Sequence[int]) -> dict[int, None]:
+def _find_by_kind(persona: Persona, question: str, nearest: Sequence[int]) -> dict[int, None]:
     """The ids of nodes of the kind that a question asks about; of each kind the `nearest` ones first."""
-    of_kind: list[int] = []
+    node_ids: list[int] = []
     if domains := domains_asked(question):
         of_persona = person_asked_about(question, persona.user_display_name, persona.name) == "persona"
-        of_kind += details.facts_about(persona.pk, domains, of_persona, MAX_OF_A_DOMAIN)
+        node_ids += details.facts_about(persona.pk, domains, of_persona, MAX_OF_A_DOMAIN)
         # Plans concern any part of a life, and the domain of a fact is not always that of the question it answers.
-        of_kind += details.facts_among(nearest, [*domains, Domain.PLANS], of_persona)[:MAX_OF_A_DOMAIN]
-        of_kind += details.facts_among(nearest, Domain.values, of_persona)[:MAX_OF_ANY_DOMAIN]
+        node_ids += details.facts_among(nearest, [*domains, Domain.PLANS], of_persona)[:MAX_OF_A_DOMAIN]
+        node_ids += details.facts_among(nearest, Domain.values, of_persona)[:MAX_OF_ANY_DOMAIN]
     if aspects := aspects_asked(question):  # events have no domain: their descriptions are read
-        telling_nodes = (
-            node_id for node_id, text in details.descriptions_of_events(nearest) if is_told_in(text, aspects)
-        )
-        of_kind += islice(telling_nodes, MAX_OF_ANY_DOMAIN)
+        event_ids = (node_id for node_id, text in details.descriptions_of_events(nearest) if is_told_in(text, aspects))
+        node_ids += islice(event_ids, MAX_OF_ANY_DOMAIN)
     if asks_for_day(question):
-        of_kind += details.dated_among(nearest)[:MAX_DATED]
+        node_ids += details.dated_among(nearest)[:MAX_DATED]
     if roles := roles_in(question):
         for entity, kind, relation in details.entities_by_relation(persona.pk):
-            is_meant = roles & (roles_in(relation) | ({"pet"} if kind == "pet" else set()))
-            if is_meant and (kind != "pet" or can_be_pet(question, relation)):
+            has_role = roles & (roles_in(relation) | ({"pet"} if kind == "pet" else set()))
+            if has_role and (kind != "pet" or can_be_pet(question, relation)):
                 mentioning = set(details.mentioning(persona.pk, entity, MAX_MENTIONS))
-                of_kind += [node for node in nearest if node in mentioning][:MAX_OF_ROLES]
-    return dict.fromkeys(of_kind)
+                node_ids += [node for node in nearest if node in mentioning][:MAX_OF_ROLES]
+    return dict.fromkeys(node_ids)
 
 
 def _measure(
-    rows: NodeRows, space: Space, meaning: Meaning | None, finds: _Finds, edges: np.ndarray, leads: Leads
+    rows: NodeRows, space: Space, meaning: Meaning | None, results: _Results, edges: np.ndarray, leads: Leads
 ) -> Nodes:
     """The node candidates with their vectors, their distances from the query, and the edges between them."""
     vectors = space.vectors(rows.ids) if meaning else np.full((len(rows.ids), 1), np.nan)
     parts = meaning.parts if meaning else ()
-    of_parts = np.array([_distances("whole", vectors, part) for part in parts]).reshape(len(parts), len(rows.ids))
-    joined = np.stack([index_of(edges[:, 0], rows.ids), index_of(edges[:, 1], rows.ids), edges[:, 2]], axis=1)
+    part_distances = np.array([_distances("whole", vectors, part) for part in parts]).reshape(len(parts), len(rows.ids))
+    edge_positions = np.stack([index_of(edges[:, 0], rows.ids), index_of(edges[:, 1], rows.ids), edges[:, 2]], axis=1)
     return Nodes(
         **vars(rows),
         vectors=vectors,
         distances=_distances("whole", vectors, meaning.whole) if meaning else vectors[:, 0],
-        part_distances=of_parts.T,
-        anchored=np.logical_or.reduce([finds.of(name, rows.ids) for name in ("entity", "domain", leads.retriever)]),
-        in_window=finds.of("time", rows.ids),
-        joined=joined[(joined[:, :2] >= 0).all(axis=1)],  # both ends are candidates
+        part_distances=part_distances.T,
+        is_anchored=np.logical_or.reduce(
+            [results.of(name, rows.ids) for name in ("entity", "domain", leads.retriever)]
+        ),
+        in_window=results.of("time", rows.ids),
+        edges=edge_positions[(edge_positions[:, :2] >= 0).all(axis=1)],  # both ends are candidates
     )
 
 
@@ -295,7 +295,7 @@ def sharpen(pool: Pool, meaning: Meaning, best: np.ndarray) -> Pool:
     return replace(pool, nodes=replace(pool.nodes, distances=distances))
 
 
-def telling_words(weights: Mapping[str, float], frequencies: Mapping[str, int]) -> list[str]:
+def rarest_words(weights: Mapping[str, float], frequencies: Mapping[str, int]) -> list[str]:
     """The words that occur, rarest first; no common ones while there are rarer ones; until together they occur in
     MAX_ROWS rows."""
     known_words = sorted((word for word in weights if frequencies.get(word)), key=lambda word: frequencies[word])
@@ -305,27 +305,27 @@ def telling_words(weights: Mapping[str, float], frequencies: Mapping[str, int]) 
 
 
 def _best_by_words(
-    query: Query, holding: Mapping[str, np.ndarray], rows: int, limit: int
+    query: Query, rows_by_word: Mapping[str, np.ndarray], rows: int, limit: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The worth of each word of the query among `rows`, and the ids of the rows with the greatest summed worth: more
     than `limit`, because some of them may not be shown."""
-    frequencies = {word: len(ids) for word, ids in holding.items()}
+    frequencies = {word: len(ids) for word, ids in rows_by_word.items()}
     worth = lexical.worth(query.words, frequencies, rows)
     by_word = dict(zip(query.words, worth.tolist(), strict=True))
-    telling = [(by_word[word], holding[word]) for word in telling_words(query.words, frequencies)]
-    return worth, lexical.best(telling, SPARE * limit)
+    rarest = [(by_word[word], rows_by_word[word]) for word in rarest_words(query.words, frequencies)]
+    return worth, lexical.best(rarest, SPARE * limit)
 
 
 def entities_named(persona: Persona, turns: Sequence[str]) -> list[int]:
     """The ids of the persona's entities whose name or alias occurs in `turns`: every run of words that could be a name
     is looked up; aliases are not scanned."""
-    return details.entities_called(persona.pk, sorted(possible_names("\n".join(turns)[-MAX_CHARACTERS:])))
+    return details.entities_by_names(persona.pk, sorted(possible_names("\n".join(turns)[-MAX_CHARACTERS:])))
 
 
 def names_somebody(persona: Persona, text: str) -> bool:
     """Whether `text` names a person or a pet of the persona's memory. "Will it rain?" does not name Will."""
     names = possible_names(text[:MAX_CHARACTERS]) - common_words.is_everyday() - FUNCTION_WORDS
-    return details.is_somebody_called(persona.pk, sorted(names))
+    return details.has_person_or_pet(persona.pk, sorted(names))
 
 
 def possible_names(text: str) -> set[str]:

@@ -60,27 +60,27 @@ class Memory(Protocol):
     def message_count(self) -> int:
         """The number of messages, whether or not they may be shown."""
 
-    def nodes_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+    def nodes_with_words(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
         """The ids of the nodes, whatever their status, that contain each word: the newest `limit`, newest first."""
 
-    def messages_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+    def messages_with_words(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
         """The ids of the messages, whether or not they may be shown, that contain each word: the newest `limit`, newest
         first."""
 
     def recallable(self, node_ids: np.ndarray, limit: int) -> list[int]:
         """The first `limit` of `node_ids` that may be recalled."""
 
-    def replaced(self, node_ids: np.ndarray) -> list[int]:
+    def replaced_nodes(self, node_ids: np.ndarray) -> list[int]:
         """The nodes that may have been superseded or corrected."""
 
-    def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
+    def nodes_by_evidence(self, message_ids: np.ndarray, limit: int) -> list[int]:
         """The ids of recallable nodes that rest on any of the messages, the first `limit` by id."""
 
     def recallable_in(self, window: Window, limit: int) -> list[int]:
         """The ids of recallable nodes that happened on the days of a window or, if that is unknown, were recorded in
         it: the newest `limit`, newest first."""
 
-    def shaken(self, message_ids: Sequence[int]) -> list[int]:
+    def messages_in_doubt(self, message_ids: Sequence[int]) -> list[int]:
         """The messages on which an unsure, superseded or corrected node may rest."""
 
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
@@ -107,25 +107,25 @@ class DatabaseRows:
     def message_count(self) -> int:
         return search.count(self.persona_id)
 
-    def nodes_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+    def nodes_with_words(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
         return vectors.find_by_terms(self.persona_id, words, limit)
 
-    def messages_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+    def messages_with_words(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
         return search.find_by_terms(self.persona_id, words, limit)
 
     def recallable(self, node_ids: np.ndarray, limit: int) -> list[int]:
         return details.recallable(self.persona_id, node_ids.tolist(), limit)
 
-    def replaced(self, node_ids: np.ndarray) -> list[int]:
+    def replaced_nodes(self, node_ids: np.ndarray) -> list[int]:
         return node_ids.tolist()
 
-    def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
-        return details.nodes_resting_on(self.persona_id, message_ids.tolist(), limit)
+    def nodes_by_evidence(self, message_ids: np.ndarray, limit: int) -> list[int]:
+        return details.nodes_by_evidence(self.persona_id, message_ids.tolist(), limit)
 
     def recallable_in(self, window: Window, limit: int) -> list[int]:
         return details.recallable_between(self.persona_id, window.days, window.since, window.until, limit)
 
-    def shaken(self, message_ids: Sequence[int]) -> list[int]:
+    def messages_in_doubt(self, message_ids: Sequence[int]) -> list[int]:
         return list(message_ids)
 
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:

@@ -139,7 +139,7 @@ def select_within_budget(
             selection.removed[candidate.is_node, candidate.key] = rule
             continue
         words = words_of(candidate.text)
-        if not candidate.is_node and selection.shown_words.tell(words):
+        if not candidate.is_node and selection.shown_words.contains_most(words):
             selection.removed[False, candidate.key] = "near_duplicate"
         else:
             selection.add(candidate, cost, passage, words)

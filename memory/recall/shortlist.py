@@ -17,7 +17,7 @@ from echovessel.language.small_talk import gist_of
 from echovessel.llm.prompts import one_line, tokens
 from memory import knobs
 from memory.recall import details, passages
-from memory.recall.near_duplicates import which_is_enough
+from memory.recall.near_duplicates import choose_complete_text
 from memory.recall.query import Query
 from memory.recall.ranking import Ranking
 from memory.recall.render import RenderedMessage, RenderedNode, Renderer
@@ -30,10 +30,10 @@ from memory.store.vector_cache import index_of
 from persona.models import Persona
 
 # At least this many nodes and as many messages are offered, or as many of each as the budget can hold; of both together
-# the best OFFERED_TOGETHER times as many. (With 4 / 3 the recall of LoCoMo-30 falls by 0.002, with 5 / 3 no recall
+# the best OFFERED_SHARE times as many. (With 4 / 3 the recall of LoCoMo-30 falls by 0.002, with 5 / 3 no recall
 # falls by more than 0.0005.)
 MIN_OFFERED = 60
-OFFERED_TOGETHER = 5 / 3
+OFFERED_SHARE = 5 / 3
 CONTENT: Final = 4  # its place in a row of a message
 # Items have at least about this many tokens.
 MIN_ITEM_TOKENS = 25
@@ -83,38 +83,38 @@ def build_shortlist(
     # The best nodes, which the x-ray shows, and the best of those that are offered.
     total = ranks.parts.total
     order = np.lexsort((pool.nodes.ids, -total))
-    offered = order[may_be_offered[order]][:limit]
+    offered_places = order[may_be_offered[order]][:limit]
     # Only candidates that can be selected are read and rendered.
-    weight, together = knobs.relevance_weight(), int(OFFERED_TOGETHER * limit)
+    weight, max_offered = knobs.relevance_weight(), int(OFFERED_SHARE * limit)
     best_messages = pool.sessions.messages[ranks.messages[:limit]]
     relevance = dict(zip(best_messages.tolist(), ranks.relevance[:limit].tolist(), strict=True))
-    both = np.sort(np.concatenate([total[offered], weight * ranks.relevance[:limit]]))
-    least = both[-together] if len(both) > together else -np.inf
-    offered = offered[total[offered] >= least]
-    positions = dict(zip(pool.nodes.ids[offered].tolist(), offered.tolist(), strict=True))
+    all_scores = np.sort(np.concatenate([total[offered_places], weight * ranks.relevance[:limit]]))
+    min_score = all_scores[-max_offered] if len(all_scores) > max_offered else -np.inf
+    offered_places = offered_places[total[offered_places] >= min_score]
+    positions = dict(zip(pool.nodes.ids[offered_places].tolist(), offered_places.tolist(), strict=True))
     nodes = {row[0]: RenderedNode(*row) for row in details.node_rows(persona.pk, list(positions))}
     places = np.array([positions[key] for key in nodes], dtype=np.int64)
-    asked_about = person_asked_about(question.turns[-1], persona.user_display_name, persona.name)
-    if other_person := {"user": "persona", "persona": "user"}.get(asked_about):
-        of_other = places[np.array([node.subject == other_person for node in nodes.values()], dtype=bool)]
+    person = person_asked_about(question.turns[-1], persona.user_display_name, persona.name)
+    if other_person := {"user": "persona", "persona": "user"}.get(person):
+        other_places = places[np.array([node.subject == other_person for node in nodes.values()], dtype=bool)]
         penalty = np.broadcast_to(ranks.parts.penalty, total.shape).copy()
-        penalty[of_other] -= OTHER_PERSON_PENALTY * total[of_other]
+        penalty[other_places] -= OTHER_PERSON_PENALTY * total[other_places]
         ranks = replace(ranks, parts=replace(ranks.parts, penalty=penalty))
-    shown_keys = [key for key, relevant in relevance.items() if weight * relevant >= least]
-    messages, no_answers = read_checked_messages(persona, shown_keys, renderer, pool)
+    message_keys = [key for key, relevant in relevance.items() if weight * relevant >= min_score]
+    messages, no_answers = read_checked_messages(persona, message_keys, renderer, pool)
     removed |= {(False, key): rule for key, rule in no_answers.items()}
     removed |= dict.fromkeys(
         ((False, key) for key, message in messages.items() if message.gist and not message.gist.whole), "small_talk"
     )
-    of_nodes = _node_candidates(list(nodes.values()), places, renderer, pool, ranks)
+    node_candidates = _node_candidates(list(nodes.values()), places, renderer, pool, ranks)
     vectors = pool.nodes.vectors[places]
-    of_nodes, folded = fold_alike(of_nodes, nodes, renderer, vectors, knobs.alike_cosine())
-    removed |= dict.fromkeys(((True, key) for key in folded), "near_duplicate")
+    node_candidates, duplicate_keys = fold_alike(node_candidates, nodes, renderer, vectors, knobs.alike_cosine())
+    removed |= dict.fromkeys(((True, key) for key in duplicate_keys), "near_duplicate")
     shortlist = Shortlist(
         pool=pool,
         ranks=ranks,
         renderer=renderer,
-        best=np.concatenate([order[:limit], offered]),
+        best=np.concatenate([order[:limit], offered_places]),
         nodes=nodes,
         messages=messages,
         relevance=relevance,
@@ -130,7 +130,7 @@ def build_shortlist(
         removed=removed,
         candidates=(),
     )
-    return replace(shortlist, candidates=[*of_nodes, *_message_candidates(shortlist, ranks.messages[:limit])])
+    return replace(shortlist, candidates=[*node_candidates, *_message_candidates(shortlist, ranks.messages[:limit])])
 
 
 def read_checked_messages(
@@ -140,16 +140,18 @@ def read_checked_messages(
     corrected since, and requests to forget something."""
     messages = read_messages(persona, message_ids, renderer)
     contents = {key: message.content for key, message in messages.items()}
-    answering = {key: message.answers for key, message in messages.items() if message.answers is not None}
-    following = {key: message.next_of_owner for key, message in messages.items() if message.next_of_owner is not None}
-    shaken = pool.memory.shaken(sorted({*messages, *answering.values()}))
-    resting = details.resting_nodes(persona.pk, shaken) if shaken else []
-    for key in unsure_message_ids(contents, answering, resting):
+    answered_ids = {key: message.answers for key, message in messages.items() if message.answers is not None}
+    next_messages = {
+        key: message.next_of_owner for key, message in messages.items() if message.next_of_owner is not None
+    }
+    in_doubt = pool.memory.messages_in_doubt(sorted({*messages, *answered_ids.values()}))
+    resting = details.resting_nodes(persona.pk, in_doubt) if in_doubt else []
+    for key in unsure_message_ids(contents, answered_ids, resting):
         messages[key] = messages[key]._replace(is_unsure=True)
     names = (persona.user_display_name, persona.name)
-    outdated = outdated_message_ids(contents, following, answering, resting, pool.replaced, names)
-    asking = (key for key, message in messages.items() if message.role == "user" and asks_to_forget(message.content))
-    return messages, dict.fromkeys(outdated, "outdated") | dict.fromkeys(asking, "request")
+    outdated = outdated_message_ids(contents, next_messages, answered_ids, resting, pool.replaced_texts, names)
+    requests = (key for key, message in messages.items() if message.role == "user" and asks_to_forget(message.content))
+    return messages, dict.fromkeys(outdated, "outdated") | dict.fromkeys(requests, "request")
 
 
 def read_messages(persona: Persona, message_ids: Sequence[int], renderer: Renderer) -> dict[int, RenderedMessage]:
@@ -157,15 +159,19 @@ def read_messages(persona: Persona, message_ids: Sequence[int], renderer: Render
     messages cost further statements."""
     rows, speakers = search.message_rows(persona.pk, message_ids), renderer.names.values()
     messages = {row[0]: RenderedMessage(*row, gist_of(one_line(row[CONTENT]), speakers)) for row in rows}
-    imported = [message for message in messages.values() if message.import_hex]
-    if imported:
-        by_owner = [(message.session_id, message.import_hex or "") for message in imported if message.role == "user"]
+    imported_messages = [message for message in messages.values() if message.import_hex]
+    if imported_messages:
+        by_owner = [
+            (message.session_id, message.import_hex or "") for message in imported_messages if message.role == "user"
+        ]
         addressees = find_addressees(by_owner)
-        undated = details.undated_sessions(sorted({message.session_id for message in imported}))
-        for message in imported:
+        undated_sessions = details.undated_sessions(sorted({message.session_id for message in imported_messages}))
+        for message in imported_messages:
             names = addressees.get(message.session_id) if message.role == "user" else None
             to = "" if names is None else format_addressees(names, renderer.language)
-            messages[message.id] = messages[message.id]._replace(to=to, is_undated=message.session_id in undated)
+            messages[message.id] = messages[message.id]._replace(
+                to=to, is_undated=message.session_id in undated_sessions
+            )
     return messages
 
 
@@ -210,8 +216,8 @@ def _message_candidates(shortlist: Shortlist, places: np.ndarray) -> Iterator[Ca
     for key, before, after in zip(*neighbours, strict=True):
         if key in shortlist.messages and (False, key) not in shortlist.removed:
             message = shortlist.messages[key]
-            keys_beside = [shortlist.messages[key] for key in (before, after) if key in shortlist.messages]
-            line, cost, joined, question = shortlist.renderer.costs(message, keys_beside)
+            neighbour_messages = [shortlist.messages[key] for key in (before, after) if key in shortlist.messages]
+            line, cost, joined_tokens, question = shortlist.renderer.costs(message, neighbour_messages)
             yield Candidate(
                 key=key,
                 is_node=False,
@@ -221,7 +227,7 @@ def _message_candidates(shortlist: Shortlist, places: np.ndarray) -> Iterator[Ca
                 rank=(0.0, -message.created_at.replace(tzinfo=UTC).timestamp()),
                 before=before or None,
                 after=after or None,
-                joined_tokens=joined,
+                joined_tokens=joined_tokens,
                 question_tokens=question,
                 text=message.gist.whole if message.gist else message.content,
                 line=line,
@@ -243,27 +249,33 @@ def fold_alike(
     if not are_alike.any():
         return list(candidates), set()
     order = sorted(range(len(candidates)), key=lambda place: candidates[place].order)
-    kept_by_place = {place: candidates[place] for place in order}
-    alike: dict[int, list[int]] = defaultdict(list)
+    candidates_by_place = {place: candidates[place] for place in order}
+    duplicates_by_place: dict[int, list[int]] = defaultdict(list)
     for first, second in np.argwhere(np.triu(are_alike[np.ix_(order, order)])).tolist():
         better, worse = order[first], order[second]
-        if better in kept_by_place and worse in kept_by_place:
-            one, other = nodes[candidates[better].key], nodes[candidates[worse].key]
-            enough = which_is_enough(one.description, other.description) if _is_same_matter(one, other) else ""
-            if enough:
-                stays, goes = (better, worse) if enough == one.description else (worse, better)
-                gone = kept_by_place.pop(goes)
-                messages = kept_by_place[stays].messages | gone.messages
-                kept_by_place[stays] = kept_by_place[stays]._replace(
-                    score=max(kept_by_place[stays].score, gone.score), messages=messages
+        if better in candidates_by_place and worse in candidates_by_place:
+            first_node, second_node = nodes[candidates[better].key], nodes[candidates[worse].key]
+            complete_text = (
+                choose_complete_text(first_node.description, second_node.description)
+                if _is_same_matter(first_node, second_node)
+                else ""
+            )
+            if complete_text:
+                kept_place, removed_place = (
+                    (better, worse) if complete_text == first_node.description else (worse, better)
                 )
-                alike[stays] += [goes, *alike.pop(goes, [])]
-    for place, others in alike.items():
+                duplicate = candidates_by_place.pop(removed_place)
+                messages = candidates_by_place[kept_place].messages | duplicate.messages
+                candidates_by_place[kept_place] = candidates_by_place[kept_place]._replace(
+                    score=max(candidates_by_place[kept_place].score, duplicate.score), messages=messages
+                )
+                duplicates_by_place[kept_place] += [removed_place, *duplicates_by_place.pop(removed_place, [])]
+    for place, others in duplicates_by_place.items():
         node, *rest = (nodes[candidates[place_of_one].key] for place_of_one in (place, *others))
         text = renderer.node(node, rest)
-        kept_by_place[place] = kept_by_place[place]._replace(text=text, tokens=tokens(text))
-    return list(kept_by_place.values()), {
-        candidate.key for place, candidate in enumerate(candidates) if place not in kept_by_place
+        candidates_by_place[place] = candidates_by_place[place]._replace(text=text, tokens=tokens(text))
+    return list(candidates_by_place.values()), {
+        candidate.key for place, candidate in enumerate(candidates) if place not in candidates_by_place
     }
 
 

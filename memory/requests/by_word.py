@@ -20,7 +20,7 @@ from echovessel.language.requests import RequestKind, asks_to_forget, read_reque
 from memory.curation.correct import Correction, InvalidMemory, WordsForgotten, correct
 from memory.models import ConceptNode
 from memory.recall.passages import is_question
-from memory.requests.offer import disputed_by, messages_before
+from memory.requests.offer import find_disputed_nodes, messages_before
 from memory.requests.withhold import ids_of
 
 Kind = ConceptNode.Kind
@@ -73,7 +73,7 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
     if message is None:
         return "", {}
     with translation.override("zh-hans" if turn.persona.language == "zh" else "en"):
-        if choice := chosen(turn, message):
+        if choice := find_choice(turn, message):
             is_over = is_told_as_over(choice.words) and (choice.node is None or choice.node.kind == Kind.FACT)
             is_verdict = _VERDICT.fullmatch(choice.words) or read_dispute(choice.words) is not None
             is_wording = len(choice.words) >= MIN_CHARACTERS and not (is_verdict or is_told_as_over(choice.words))
@@ -87,7 +87,7 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
         requests = read_requests(message.content, previous=previous)
         if not any(request.kind is RequestKind.CORRECTION for request in requests):
             return "", {}
-        nodes = disputed_by(turn, message, before)
+        nodes = find_disputed_nodes(turn, message, before)
         if not nodes:
             return "", {}
         texts = (Truncator(node.description).chars(SHOWN_CHARACTERS) for node in nodes)
@@ -96,17 +96,17 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
         return text, {CHOICES: ids_of([node.uuid for node in nodes])}
 
 
-def chosen(turn: Turn, message: Message) -> Choice | None:
+def find_choice(turn: Turn, message: Message) -> Choice | None:
     """The choice that the message makes among the memories listed by the last reply; None if it makes none."""
-    earlier = Turn.objects.filter(session=turn.session_id, pk__lt=turn.pk, original=None).order_by("-pk").first()
-    listed = earlier.xray.get(CHOICES, []) if earlier else []
-    said = _CHOICE.fullmatch(message.content.strip()) if listed else None
-    if said is None:
+    last_turn = Turn.objects.filter(session=turn.session_id, pk__lt=turn.pk, original=None).order_by("-pk").first()
+    listed = last_turn.xray.get(CHOICES, []) if last_turn else []
+    match = _CHOICE.fullmatch(message.content.strip()) if listed else None
+    if match is None:
         return None
-    number = said["number"]
-    at = _DIGITS_ZH.index(number) if number in _DIGITS_ZH else int(number) - 1
-    served = ConceptNode.objects.of(turn.persona).recallable()
-    return Choice(served.filter(uuid__in=listed[at : at + 1]).first(), said["words"].strip(), listed)
+    number = match["number"]
+    place = _DIGITS_ZH.index(number) if number in _DIGITS_ZH else int(number) - 1
+    nodes = ConceptNode.objects.of(turn.persona).recallable()
+    return Choice(nodes.filter(uuid__in=listed[place : place + 1]).first(), match["words"].strip(), listed)
 
 
 def _how_to_answer() -> str:

@@ -18,7 +18,7 @@ from echovessel.language.person_names import occurs
 from echovessel.language.requests import Request
 from echovessel.language.requests.restatement import Claim, read_change, read_claim
 from memory.models import ConceptNode, Entity
-from memory.requests.find import holding, share_of, words_of
+from memory.requests.find import memories_with_words, share_of, words_of
 from persona.models import Persona
 
 MAX_OFFERED = 3
@@ -38,43 +38,43 @@ class Suggestion:
     description: str
 
 
-def contradicted(persona: Persona, request: Request, before: Sequence[Message]) -> list[ConceptNode]:
+def find_contradicted(persona: Persona, request: Request, before: Sequence[Message]) -> list[ConceptNode]:
     """The memories that a correction may be about, the likeliest first: those for which it gives a new wording, else
     those that say what it denies or what was said just before. `before`: the last messages, newest first."""
     words_before = words_of(" ".join(message_before.content for message_before in before[:2]), persona)
     subject_words = words_of(request.subject or request.new, persona)
     old, new = words_of(request.old, persona), words_of(request.new, persona)
-    meant_words = new or subject_words
-    meant_words = words_before if len(meant_words) <= SHORT else meant_words  # "No, York."
-    served = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
+    topic_words = new or subject_words
+    topic_words = words_before if len(topic_words) <= SHORT else topic_words  # "No, York."
+    statuses = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
     ranked = []
-    for node in holding(persona, [*subject_words, *words_before]).filter(status__in=served):
+    for node in memories_with_words(persona, [*subject_words, *words_before]).filter(status__in=statuses):
         words = set(tokenizer.tokenize(node.description))
         shares = share_of(subject_words, words), share_of(words_before, words)
         ranked.append((sum(shares), node.pk, shares, words, node))
     claim = read_claim(request.subject or request.new)
-    scored = []
+    candidates = []
     for _sum, pk, shares, words, node in nlargest(MAX_ALIGNED, ranked):
         if suggestion := _suggest(node.description, request, claim, persona.user_display_name):
-            is_meant = suggestion.description != node.description
+            is_candidate = suggestion.description != node.description
         else:
             says_old = bool(old) and share_of(old, words) == 1
             says_already = not says_old and bool(new) and share_of(new, words) == 1
-            is_about = says_old if old else share_of(meant_words, words) >= ALIKE
-            is_meant = request.sure and is_about and not says_already
-        if is_meant:
-            scored.append((suggestion is not None, *shares, pk, node))
-    return [node for *_rank, node in nlargest(MAX_OFFERED, scored)]
+            is_about = says_old if old else share_of(topic_words, words) >= ALIKE
+            is_candidate = request.sure and is_about and not says_already
+        if is_candidate:
+            candidates.append((suggestion is not None, *shares, pk, node))
+    return [node for *_rank, node in nlargest(MAX_OFFERED, candidates)]
 
 
-def disputed(persona: Persona, topic: str, reply: str, recalled: Sequence[ConceptNode]) -> list[ConceptNode]:
+def find_disputed(persona: Persona, topic: str, reply: str, recalled: Sequence[ConceptNode]) -> list[ConceptNode]:
     """The memories that "that's wrong" may be about, for the owner to choose from: those about the topic if one is
     named, else those that the reply mentions (recalled memories in part, others for the most part).
 
     A memory that the reply did not mention is not listed: "that's not true" may well be about an opinion.
     """
     pks = {node.pk for node in recalled}
-    served = ConceptNode.objects.of(persona).recallable().select_related("persona")
+    recallable = ConceptNode.objects.of(persona).recallable().select_related("persona")
     if topic:
         relatives, topic_words = relatives_in(topic), words_of(topic, persona)
         people = [
@@ -85,23 +85,29 @@ def disputed(persona: Persona, topic: str, reply: str, recalled: Sequence[Concep
             )
             or (entity.relation and share(relatives, relatives_in(entity.relation)))
         ]
-        about = list(served.filter(mentions__entity__in=people).distinct().order_by("-id")[:MAX_ALIGNED])
-        if not about:
+        nodes = list(recallable.filter(mentions__entity__in=people).distinct().order_by("-id")[:MAX_ALIGNED])
+        if not nodes:
             disputed_nodes = (
-                holding(persona, topic_words).filter(pk__in=served.values("pk")).order_by("-id")[:MAX_ALIGNED]
+                memories_with_words(persona, topic_words)
+                .filter(pk__in=recallable.values("pk"))
+                .order_by("-id")[:MAX_ALIGNED]
             )
-            about = [
+            nodes = [
                 node
                 for node in disputed_nodes
                 if share_of(topic_words, set(tokenizer.tokenize(node.description))) >= ALIKE
             ]
-        if about:
-            return sorted(about, key=lambda node: (node.pk not in pks, -node.pk))[:MAX_CHOICES]
+        if nodes:
+            return sorted(nodes, key=lambda node: (node.pk not in pks, -node.pk))[:MAX_CHOICES]
     words = set(tokenizer.tokenize(reply))
-    others = holding(persona, words_of(reply, persona)).filter(pk__in=served.values("pk")).exclude(pk__in=pks)
+    others = (
+        memories_with_words(persona, words_of(reply, persona))
+        .filter(pk__in=recallable.values("pk"))
+        .exclude(pk__in=pks)
+    )
     shares = {node: share_of(words_of(node.description, persona), words) for node in (*recalled, *others)}
-    quoted = [node for node, part in shares.items() if part >= ALIKE or (part and node.pk in pks)]
-    return sorted(quoted, key=lambda node: (-shares[node], -node.pk))[:MAX_CHOICES]
+    mentioned = [node for node, part in shares.items() if part >= ALIKE or (part and node.pk in pks)]
+    return sorted(mentioned, key=lambda node: (-shares[node], -node.pk))[:MAX_CHOICES]
 
 
 def suggest(description: str, request: Request, owner: str = "") -> Suggestion | None:
@@ -124,8 +130,8 @@ def _suggest(description: str, request: Request, claim: Claim, owner: str) -> Su
         if 0 <= whole <= start and end <= whole + len(claim.denied):
             start, end = whole, whole + len(claim.denied)  # 「王姐」, not 「王」 alone
         return Suggestion(description[start:end], rewritten[start : len(rewritten) - len(description) + end], rewritten)
-    dated = apply_correction(description, request.subject)
-    return _difference(description, dated) if dated is not None else None
+    description_with_date = apply_correction(description, request.subject)
+    return _difference(description, description_with_date) if description_with_date is not None else None
 
 
 def would_change(node: ConceptNode, request: Request) -> bool:

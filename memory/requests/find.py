@@ -29,11 +29,11 @@ from persona.models import Persona
 
 Row = TypeVar("Row", ConceptNode, Message)
 
-MAX_FOUND = 20
+MAX_MATCHES = 20
 MAX_CANDIDATES = 400  # for each word
 MAX_WORDS = 24
 MAX_ALIKE = 3
-MAX_COMPARED = 40  # memories, and messages, whose meaning is compared
+MAX_EMBEDDED = 40  # memories, and messages, whose meaning is compared
 MAX_NEAR = 12  # memories that are near in meaning, whatever their words
 SURE, ALIKE = 0.75, 0.5  # share of the words
 SHORT = 3  # with so few words, all must occur
@@ -98,7 +98,7 @@ def find_about(persona: Persona, subject: str, own_request: Message | None = Non
         pk__in=[own_request.pk] if own_request else []
     )
     messages = _nearest_in_words(messages_with_words.select_related("session"), words, lambda message: message.content)
-    nodes = _nearest_in_words(holding(persona, roots), words, lambda node: node.description)
+    nodes = _nearest_in_words(memories_with_words(persona, roots), words, lambda node: node.description)
     recallable = ConceptNode.objects.of(persona).recallable().select_related("persona")
     if domains:
         node_ids = [node.pk for node in nodes]
@@ -140,13 +140,13 @@ def find_about(persona: Persona, subject: str, own_request: Message | None = Non
         or alike
         or any(not asks_to_forget(message.content) for message in (*chosen_messages, *alike_messages))
     ):
-        closeness = {node: relevance.get(node, 0.0) + CLOSE * _is_of(node, domains) for node in nodes}
+        closeness = {node: relevance.get(node, 0.0) + CLOSE * _is_in_domains(node, domains) for node in nodes}
         close = [node for node in nodes if closeness[node] >= CLOSE]
         alike = sorted(close, key=lambda node: (-closeness[node], -node.pk))[:MAX_CLOSE]
     return Matches(chosen_nodes, chosen_messages, people, alike, alike_messages)
 
 
-def _is_of(node: ConceptNode, domains: set[str]) -> bool:
+def _is_in_domains(node: ConceptNode, domains: set[str]) -> bool:
     """Whether a memory belongs to one of these domains of life; without a stored domain its text decides."""
     return bool(domains & ({node.domain} if node.domain else set(domains_of(node.description))))
 
@@ -158,7 +158,7 @@ def _root(word: str) -> str:
 
 def _nearest_in_words(rows: Iterable[Row], words: Sequence[str], text_of: Callable[[Row], str]) -> list[Row]:
     shares = {row: share_with_kin(words, text_of(row)) for row in rows}
-    return sorted((row for row in shares if shares[row]), key=lambda row: (-shares[row], -row.pk))[:MAX_COMPARED]
+    return sorted((row for row in shares if shares[row]), key=lambda row: (-shares[row], -row.pk))[:MAX_EMBEDDED]
 
 
 def _divide(
@@ -166,18 +166,20 @@ def _divide(
 ) -> tuple[list[Row], list[Row]]:
     """The rows that are meant, and those with similar words or meaning, best first."""
     scores: dict[Row, float] = {}
-    meant_by_row: dict[Row, bool] = {}
+    is_match_by_row: dict[Row, bool] = {}
     for row in rows:
         share, near = share_with_kin(words, text_of(row)), relevance.get(row, 0.0)
         scores[row] = share + near
-        is_said = bool(words) and (share > KIN if len(words) <= SHORT else share >= SURE)
-        meant_by_row[row] = is_said or (share >= LEAST_SHARE and near >= LEAST_RELEVANCE and share + near >= TOGETHER)
+        has_words = bool(words) and (share > KIN if len(words) <= SHORT else share >= SURE)
+        is_match_by_row[row] = has_words or (
+            share >= LEAST_SHARE and near >= LEAST_RELEVANCE and share + near >= TOGETHER
+        )
     best = sorted(scores, key=lambda row: (-scores[row], -row.pk))
-    alike = [row for row in best if not meant_by_row[row] and scores[row] >= ALIKE]
-    return [row for row in best if meant_by_row[row]][:MAX_FOUND], alike[:MAX_ALIKE]
+    alike = [row for row in best if not is_match_by_row[row] and scores[row] >= ALIKE]
+    return [row for row in best if is_match_by_row[row]][:MAX_MATCHES], alike[:MAX_ALIKE]
 
 
-def holding(persona: Persona, words: Sequence[str]) -> QuerySet[ConceptNode]:
+def memories_with_words(persona: Persona, words: Sequence[str]) -> QuerySet[ConceptNode]:
     """The memories that contain any of the words."""
     keys = _matching(vectors.SUBSTRINGS, persona, words)
     return ConceptNode.objects.of(persona).filter(pk__in=keys).select_related("persona")
@@ -201,12 +203,14 @@ def share_with_kin(words: Sequence[str], text: str) -> float:
     >>> share_with_kin(["allergi", "nut"], "I'm allergic to nuts."), share_with_kin(["plan"], "A planet.")
     (0.9, 0.0)
     """
-    others = set(tokenizer.tokenize(text))
+    text_words = set(tokenizer.tokenize(text))
     total = 0.0
     for word in words:
-        if word in others:
+        if word in text_words:
             total += 1
         elif word.isascii():
-            shared = ((other, max(ROOT, len(word) - KIN_TAIL, len(other) - KIN_TAIL)) for other in others)
-            total += KIN * any(word[:length] == other[:length] for other, length in shared)
+            prefixes = (
+                (text_word, max(ROOT, len(word) - KIN_TAIL, len(text_word) - KIN_TAIL)) for text_word in text_words
+            )
+            total += KIN * any(word[:length] == text_word[:length] for text_word, length in prefixes)
     return total / max(1, len(words))

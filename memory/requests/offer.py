@@ -35,7 +35,7 @@ from memory.curation.lessons import Wish, is_refused, learn, wish_of
 from memory.curation.remember import Place, remember
 from memory.models import ConceptNode, Evidence, NodeVersion
 from memory.recall.passages import is_question
-from memory.requests.corrections import contradicted, disputed, would_change
+from memory.requests.corrections import find_contradicted, find_disputed, would_change
 from memory.requests.withhold import ASKED, ids_of, withhold
 from persona.models import Persona
 
@@ -44,7 +44,7 @@ OFFERS = (ASKED, CORRECTED, REQUESTED)
 REPLACED = "memory.node.updated"
 MAX_REPLACED = 3
 MAX_OPEN_QUESTIONS = 3  # possible wishes and things to remember; while so many are unanswered no more are asked
-MAX_LOOKED_AT = 200  # events
+MAX_EVENTS = 200  # events
 MESSAGES_BEFORE = 4  # that show what a message answers
 MAX_CORRECTIONS = 3  # of one message; each is compared with memories
 KINDS = {RequestKind.WISH: "wish", RequestKind.NAME: "name", RequestKind.REMEMBER: "remember"}
@@ -76,16 +76,16 @@ def offer(turn: Turn, messages: Sequence[Message]) -> None:
                     offer_to_forget(turn, message, place_of(request), sure=request.sure)
                 case RequestKind.FORGET_THIS:
                     offer_to_forget_this(turn, message, request)
-                case RequestKind.CORRECTION if nodes := disputed_by(turn, message, before):
+                case RequestKind.CORRECTION if nodes := find_disputed_nodes(turn, message, before):
                     place = [request.start, request.end]
                     publish_once(
                         turn, CORRECTED, asked_id=str(message.uuid), node_ids=ids_of([node.uuid for node in nodes]),
                         place=place, new_place=[], is_open=True,
                     )  # fmt: skip
                 case RequestKind.CORRECTION:
-                    offer_correction(turn, message, request, contradicted(turn.persona, request, before))
+                    offer_correction(turn, message, request, find_contradicted(turn.persona, request, before))
                 case RequestKind.WISH | RequestKind.NAME | RequestKind.REMEMBER if not request.sure:
-                    ask_whether_meant(turn, message, request)
+                    offer_to_confirm(turn, message, request)
 
 
 def offer_to_forget(turn: Turn, message: Message, place: Sequence[int], *, sure: bool) -> bool:
@@ -98,7 +98,7 @@ def offer_to_forget(turn: Turn, message: Message, place: Sequence[int], *, sure:
 def offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None:
     """Offer to forget the message that is meant, or the memories recalled for the last reply; withhold the message
     immediately if the request is sure."""
-    target = meant_message(message, request)
+    target = find_target(message, request)
     nodes = [] if target else _recalled_before(turn, message)
     if not target and not nodes:
         return
@@ -117,7 +117,7 @@ def offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None
         )
 
 
-def disputed_by(turn: Turn, message: Message, before: Sequence[Message]) -> list[ConceptNode]:
+def find_disputed_nodes(turn: Turn, message: Message, before: Sequence[Message]) -> list[ConceptNode]:
     """The memories to choose from if a message says only that something is wrong. `before`: as from
     `messages_before`."""
     topic = read_dispute(message.content)
@@ -127,15 +127,15 @@ def disputed_by(turn: Turn, message: Message, before: Sequence[Message]) -> list
     reply = next(
         (message_before.content for message_before in before if message_before.role == Message.Role.PERSONA), ""
     )
-    return disputed(turn.persona, topic, reply, list(recalled))
+    return find_disputed(turn.persona, topic, reply, list(recalled))
 
 
 def offer_correction(turn: Turn, message: Message, request: Request, nodes: Sequence[ConceptNode]) -> bool:
     """Offer to correct the first of the memories that the correction would change and for which it was not declined."""
     begins = request.subject_start
-    declined = _declined(turn.persona, message.content[request.start : request.end])
+    declined_ids = _declined_node_ids(turn.persona, message.content[request.start : request.end])
     ids = ids_of([node.uuid for node in nodes if would_change(node, request)])
-    ids = [node_id for node_id in ids if node_id not in declined]
+    ids = [node_id for node_id in ids if node_id not in declined_ids]
     places = {
         "place": [request.start, request.end],
         "new_place": [begins, begins + len(request.new)] if begins >= 0 else [],
@@ -143,28 +143,32 @@ def offer_correction(turn: Turn, message: Message, request: Request, nodes: Sequ
     return bool(ids) and publish_once(turn, CORRECTED, asked_id=str(message.uuid), node_ids=ids, **places)
 
 
-def _declined(persona: Persona, words: str) -> set[str]:
+def _declined_node_ids(persona: Persona, words: str) -> set[str]:
     """The memories that the owner recently left unchanged when the same words were offered as a correction of them."""
-    corrected_events = OutboxEvent.objects.filter(stream=persona.uuid, name=CORRECTED).order_by("-id")[:MAX_LOOKED_AT]
+    corrected_events = OutboxEvent.objects.filter(stream=persona.uuid, name=CORRECTED).order_by("-id")[:MAX_EVENTS]
     offers = {data["turn_id"]: (data, at) for data, at in corrected_events.values_list("data", "at")}
     settled = OutboxEvent.objects.filter(stream=persona.uuid, name=SETTLED, data__offer=CORRECTED)
-    closed = {turn_id for turn_id in settled.values_list("data__turn_id", flat=True) if turn_id in offers}
-    messages = Message.objects.filter(persona=persona, uuid__in=[offers[turn_id][0]["asked_id"] for turn_id in closed])
+    settled_turns = {turn_id for turn_id in settled.values_list("data__turn_id", flat=True) if turn_id in offers}
+    messages = Message.objects.filter(
+        persona=persona, uuid__in=[offers[turn_id][0]["asked_id"] for turn_id in settled_turns]
+    )
     contents = {str(uuid): content for uuid, content in messages.values_list("uuid", "content")}
-    declined_ids: set[str] = set()
-    for data, at in (offers[turn_id] for turn_id in closed):
+    node_ids: set[str] = set()
+    for data, at in (offers[turn_id] for turn_id in settled_turns):
         if contents.get(data["asked_id"], "")[slice(*data["place"])].casefold() == words.casefold():
-            corrected = NodeVersion.objects.filter(node__uuid__in=data["node_ids"], edited_at__gte=at)
-            declined_ids |= set(data["node_ids"]) if not corrected.exists() else set()
-    return declined_ids
+            versions = NodeVersion.objects.filter(node__uuid__in=data["node_ids"], edited_at__gte=at)
+            node_ids |= set(data["node_ids"]) if not versions.exists() else set()
+    return node_ids
 
 
-def ask_whether_meant(turn: Turn, message: Message, request: Request) -> bool:
+def offer_to_confirm(turn: Turn, message: Message, request: Request) -> bool:
     """Ask whether the message is meant as a wish or as something to remember. To remember means the whole message."""
     # A name that the owner does not want to be called by is a wish.
     kind = "wish" if request.kind is RequestKind.NAME and not request.subject else KINDS[request.kind]
-    is_open = [open_offer for open_offer in open_offers(turn.persona) if open_offer["event"] == REQUESTED]
-    if len(is_open) >= MAX_OPEN_QUESTIONS or (kind != "remember" and is_refused(wish_of(message.content, request))):
+    open_requests = [open_offer for open_offer in open_offers(turn.persona) if open_offer["event"] == REQUESTED]
+    if len(open_requests) >= MAX_OPEN_QUESTIONS or (
+        kind != "remember" and is_refused(wish_of(message.content, request))
+    ):
         return False
     condition = message.content.find(request.condition.text, request.start) if request.condition.text else -1
     places = {"place": [request.start, request.end], "condition_place": []}
@@ -206,13 +210,13 @@ def settle(persona: Persona, turn_uuid: UUID, name: str) -> bool:
 
 def settle_remembered(session: Session) -> None:
     """Settle the questions whether to remember messages of `session` that became memories anyway."""
-    kept_messages = Evidence.objects.filter(message__session=session, node__status=ConceptNode.Status.ACTIVE)
+    evidence = Evidence.objects.filter(message__session=session, node__status=ConceptNode.Status.ACTIVE)
     open_requests = [
         open_offer["data"] for open_offer in open_offers(session.persona) if open_offer["event"] == REQUESTED
     ]
-    waiting = {data["asked_id"]: data["turn_id"] for data in open_requests if data["kind"] == "remember"}
-    for message in kept_messages.filter(message__uuid__in=waiting).values_list("message__uuid", flat=True).distinct():
-        settle(session.persona, UUID(waiting[str(message)]), REQUESTED)
+    turn_ids = {data["asked_id"]: data["turn_id"] for data in open_requests if data["kind"] == "remember"}
+    for message in evidence.filter(message__uuid__in=turn_ids).values_list("message__uuid", flat=True).distinct():
+        settle(session.persona, UUID(turn_ids[str(message)]), REQUESTED)
 
 
 def is_settled(persona: Persona, turn_uuid: UUID, name: str) -> bool:
@@ -221,7 +225,7 @@ def is_settled(persona: Persona, turn_uuid: UUID, name: str) -> bool:
     return settled.filter(data__offer=name).exists()
 
 
-def of_message(persona: Persona, message: Message, name: str) -> dict[str, Any]:
+def find_offer_of_message(persona: Persona, message: Message, name: str) -> dict[str, Any]:
     """The data of the offer made because of this message; {} if there is none."""
     offer_events = OutboxEvent.objects.filter(stream=persona.uuid, name=name, data__asked_id=str(message.uuid))
     return offer_events.order_by("-id").values_list("data", flat=True).first() or {}
@@ -230,7 +234,7 @@ def of_message(persona: Persona, message: Message, name: str) -> dict[str, Any]:
 def open_offers(persona: Persona) -> list[dict[str, Any]]:
     """The open offers, the oldest first, as pages receive them: {"event", "data"}."""
     rows = OutboxEvent.objects.filter(stream=persona.uuid, name__in=(*OFFERS, SETTLED)).order_by("-id")
-    event_rows = list(rows.values_list("name", "data")[:MAX_LOOKED_AT])
+    event_rows = list(rows.values_list("name", "data")[:MAX_EVENTS])
     settled = {(data["turn_id"], data["offer"]) for name, data in event_rows if name == SETTLED}
     offers = [(name, data) for name, data in event_rows if name != SETTLED and (data["turn_id"], name) not in settled]
     ids = {
@@ -248,28 +252,31 @@ def open_offers(persona: Persona) -> list[dict[str, Any]]:
             UUID(message_uuid) for message_uuid in (data.get("asked_id"), *data.get("message_ids", [])) if message_uuid
         ]
         node_uuids = [node_uuid for node_uuid in data.get("node_ids", []) if node_uuid in nodes]
-        is_there = all(uuid in messages for uuid in message_uuids) and (bool(message_uuids) or bool(node_uuids))
-        was_put_back = bool(data.get("withheld_ids")) and not any(messages.get(uuid) for uuid in message_uuids)
-        if is_there and not was_put_back and (node_uuids or name != CORRECTED):
+        exists = all(uuid in messages for uuid in message_uuids) and (bool(message_uuids) or bool(node_uuids))
+        is_restored = bool(data.get("withheld_ids")) and not any(messages.get(uuid) for uuid in message_uuids)
+        if exists and not is_restored and (node_uuids or name != CORRECTED):
             shown_offers.append(
                 {"event": name, "data": data | ({"node_ids": node_uuids} if "node_ids" in data else {})}
             )
-    return [*shown_offers, *_replaced(persona, {settled_id for settled_id, name in settled if name == REPLACED})]
+    return [
+        *shown_offers,
+        *_replacement_offers(persona, {settled_id for settled_id, name in settled if name == REPLACED}),
+    ]
 
 
-def _replaced(persona: Persona, settled: set[str]) -> list[dict[str, Any]]:
+def _replacement_offers(persona: Persona, settled: set[str]) -> list[dict[str, Any]]:
     """Memories by which a model recently superseded older ones, as long as they still do."""
     replaced_events = OutboxEvent.objects.filter(
         stream=persona.uuid, name=REPLACED, data__change="superseded"
     ).order_by("-id")
     newer = [
         newer_uuid
-        for newer_uuid in replaced_events.values_list("data__superseded_by", flat=True)[:MAX_LOOKED_AT]
+        for newer_uuid in replaced_events.values_list("data__superseded_by", flat=True)[:MAX_EVENTS]
         if newer_uuid not in settled
     ]
-    extracted = ConceptNode.objects.of(persona).filter(uuid__in=newer, source=ConceptNode.Source.EXTRACTION)
-    extracted = extracted.filter(status=ConceptNode.Status.ACTIVE, supersedes__status=ConceptNode.Status.SUPERSEDED)
-    ids = set(map(str, extracted.values_list("uuid", flat=True)))
+    nodes = ConceptNode.objects.of(persona).filter(uuid__in=newer, source=ConceptNode.Source.EXTRACTION)
+    nodes = nodes.filter(status=ConceptNode.Status.ACTIVE, supersedes__status=ConceptNode.Status.SUPERSEDED)
+    ids = set(map(str, nodes.values_list("uuid", flat=True)))
     shown_uuids = [uuid for uuid in dict.fromkeys(newer) if uuid in ids][:MAX_REPLACED]
     return [
         {"event": REPLACED, "data": {"turn_id": uuid, "superseded_by": uuid, "change": "superseded"}}
@@ -279,8 +286,8 @@ def _replaced(persona: Persona, settled: set[str]) -> list[dict[str, Any]]:
 
 def offer_of(persona: Persona, turn_uuid: UUID, name: str) -> dict[str, Any] | None:
     """The data of a turn's open offer."""
-    of_turn = (open_offer["data"] for open_offer in open_offers(persona) if open_offer["event"] == name)
-    return next((data for data in of_turn if data["turn_id"] == str(turn_uuid)), None)
+    offers = (open_offer["data"] for open_offer in open_offers(persona) if open_offer["event"] == name)
+    return next((data for data in offers if data["turn_id"] == str(turn_uuid)), None)
 
 
 def accept(persona: Persona, turn_uuid: UUID, now: datetime) -> bool:
@@ -324,20 +331,22 @@ def messages_before(message: Message) -> list[Message]:
     return _newest_before(message.session_id, message.created_at, message.pk)
 
 
-def meant_message(message: Message, request: Request) -> Message | None:
+def find_target(message: Message, request: Request) -> Message | None:
     """The message that "forget that" means: the user's message before, unless it is a question, or the message
     itself."""
     if not request.points_back:
         return message
-    theirs = Message.objects.filter(session=message.session_id, role=Message.Role.USER, withheld=False).before(message)
-    last = theirs.select_related("persona", "session").order_by("-created_at", "-id").first()
+    owner_messages = Message.objects.filter(session=message.session_id, role=Message.Role.USER, withheld=False).before(
+        message
+    )
+    last = owner_messages.select_related("persona", "session").order_by("-created_at", "-id").first()
     return last if last and not is_question(last.content) else None
 
 
 def _recalled_before(turn: Turn, message: Message) -> list[UUID]:
     """The memories recalled for the last reply before the message, as far as they are still recallable."""
-    earlier = Message.objects.filter(session=message.session_id, role=Message.Role.PERSONA).before(message)
-    last = earlier.exclude(turn=None).select_related("turn").order_by("-created_at", "-id").first()
+    replies = Message.objects.filter(session=message.session_id, role=Message.Role.PERSONA).before(message)
+    last = replies.exclude(turn=None).select_related("turn").order_by("-created_at", "-id").first()
     recollections = (last.turn.xray if last and last.turn else {}).get("recollections") or {}
     chosen_ids = [item["id"] for item in recollections.get("chosen", []) if item["layer"] != "L2"]
     recalled_nodes = ConceptNode.objects.filter(persona=turn.persona_id, uuid__in=chosen_ids).recallable()

@@ -32,18 +32,18 @@ class Retold:
     is_withheld: bool
 
 
-def replies_telling(persona: Persona, texts: Mapping[str, str]) -> list[Message]:
+def find_retold_replies(persona: Persona, texts: Mapping[str, str]) -> list[Message]:
     """The replies that mention one of `texts` (by id, about to be deleted): it was recalled for the reply, which
     contains most of its words."""
     replies = Message.objects.filter(persona=persona, role=Message.Role.PERSONA, withheld=False, import_uuid=None)
-    telling = []
+    retold_replies = []
     for reply in replies.exclude(turn=None).select_related("turn").order_by("id").iterator():
         chosen_items = ((reply.turn.xray if reply.turn else {}).get("recollections") or {}).get("chosen", [])
         words = set(tokenizer.tokenize(reply.content))
         recalled = (texts[item["id"]] for item in chosen_items if item["id"] in texts)
         if any(share_of(words_of(text, persona), words) >= LEAST_SHARE for text in recalled):
-            telling.append(reply)
-    return telling
+            retold_replies.append(reply)
+    return retold_replies
 
 
 def note_retold(receipt: Receipt, replies: Iterable[Message]) -> None:

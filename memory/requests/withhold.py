@@ -19,7 +19,7 @@ from persona.models import Persona
 
 Status = ConceptNode.Status
 ASKED, FOLLOWED = "memory.forget.asked", "memory.version.followed"
-MAX_LOOKED_AT = 50  # events
+MAX_EVENTS = 50  # events
 
 
 def withhold(message: Message) -> tuple[list[UUID], dict[str, Any]]:
@@ -28,14 +28,14 @@ def withhold(message: Message) -> tuple[list[UUID], dict[str, Any]]:
     target = Message.objects.filter(persona=message.persona_id, pk=message.pk)
     if message.turn:
         target |= versions.of_turn(message.turn).filter(role=Message.Role.PERSONA)
-    fresh = list(target.filter(withheld=False).order_by("id"))
-    return [message.uuid for message in fresh], withhold_messages(fresh)
+    messages = list(target.filter(withheld=False).order_by("id"))
+    return [message.uuid for message in messages], withhold_messages(messages)
 
 
 def withhold_messages(messages: Sequence[Message]) -> dict[str, Any]:
     """Withhold the messages, and hide the memories that rest on them alone (`_hide`). Call in a transaction."""
     Message.objects.filter(pk__in=[message.pk for message in messages]).update(withheld=True)
-    return _hide(_resting_on(messages))
+    return _hide(_nodes_only_from(messages))
 
 
 def show_messages(persona: Persona, ids: Sequence[str], data: Mapping[str, Any]) -> list[str]:
@@ -44,8 +44,12 @@ def show_messages(persona: Persona, ids: Sequence[str], data: Mapping[str, Any])
     wording. Call in a transaction."""
     shown_ids = []
     for message in Message.objects.filter(persona=persona, uuid__in=ids).select_related("turn").order_by("id"):
-        aside = versions.of_turn(message.turn).filter(replaced_by__isnull=False).first() if message.turn else None
-        reworded_by = aside.replaced_by if aside and message.role == Message.Role.PERSONA else None
+        replaced_message = (
+            versions.of_turn(message.turn).filter(replaced_by__isnull=False).first() if message.turn else None
+        )
+        reworded_by = (
+            replaced_message.replaced_by if replaced_message and message.role == Message.Role.PERSONA else None
+        )
         Message.objects.filter(pk=message.pk).update(withheld=reworded_by is not None, replaced_by=reworded_by)
         shown_ids += [] if reworded_by else [str(message.uuid)]
     _show(persona, data)
@@ -60,11 +64,11 @@ def follow_version(withheld: Sequence[Message], shown_versions: Sequence[Message
         raise versions.VersionRefused("passed_over")
     persona = withheld[0].persona
     ids = ids_of([message.uuid for message in withheld])
-    events.publish(persona.uuid, FOLLOWED, message_ids=ids, **_hide(_resting_on(withheld)))
-    of_shown = {str(message.uuid) for message in shown_versions}
+    events.publish(persona.uuid, FOLLOWED, message_ids=ids, **_hide(_nodes_only_from(withheld)))
+    message_ids = {str(message.uuid) for message in shown_versions}
     rows = OutboxEvent.objects.filter(stream=persona.uuid, name=FOLLOWED).order_by("-id").values_list("data", flat=True)
-    for data in rows[:MAX_LOOKED_AT] if of_shown else ():
-        if of_shown & set(data["message_ids"]):
+    for data in rows[:MAX_EVENTS] if message_ids else ():
+        if message_ids & set(data["message_ids"]):
             _show(persona, data)
             break  # memories that the owner hid before a later change stay hidden
 
@@ -72,17 +76,17 @@ def follow_version(withheld: Sequence[Message], shown_versions: Sequence[Message
 def _was_passed_over(message: Message) -> bool:
     """Whether extraction passed a message of the owner in the open session while another version stood. If the message
     was the last one, a reading of its version ends with its own turn."""
-    read = Extraction.objects.filter(session=message.session_id, again=False, through__gte=message.pk)
-    through = read.order_by("through").values_list("through", flat=True).first()
+    extractions = Extraction.objects.filter(session=message.session_id, again=False, through__gte=message.pk)
+    through = extractions.order_by("through").values_list("through", flat=True).first()
     is_read = message.turn is None or through is None or versions.of_turn(message.turn).filter(pk=through).exists()
     return message.role == Message.Role.USER and not is_read
 
 
-def _resting_on(messages: Sequence[Message]) -> list[ConceptNode]:
+def _nodes_only_from(messages: Sequence[Message]) -> list[ConceptNode]:
     """The memories that rest on these messages alone."""
-    beyond = Evidence.objects.exclude(message__in=messages).values("node")
+    other_evidence = Evidence.objects.exclude(message__in=messages).values("node")
     nodes = ConceptNode.objects.filter(evidence__message__in=messages, status=Status.ACTIVE)
-    return list(nodes.exclude(pk__in=beyond).select_related("persona").distinct())
+    return list(nodes.exclude(pk__in=other_evidence).select_related("persona").distinct())
 
 
 def _hide(nodes: Sequence[ConceptNode]) -> dict[str, Any]:
@@ -125,24 +129,24 @@ def _show(persona: Persona, data: Mapping[str, Any]) -> None:
         older.filter(status=Status.SUPERSEDED, superseded_by=None).update(superseded_by=node)
     ended = data.get("ended", {})
     for fact in nodes.filter(uuid__in=[*ended]):
-        how = ended[str(fact.uuid)]
-        if how["by"] in shown_nodes:
-            actions.end(fact, shown_nodes[how["by"]], until=how["until"], plan_state=how["plan_state"])
+        end = ended[str(fact.uuid)]
+        if end["by"] in shown_nodes:
+            actions.end(fact, shown_nodes[end["by"]], until=end["until"], plan_state=end["plan_state"])
 
 
 def restore_message(persona: Persona, turn_uuid: UUID) -> bool:
     """Show again the messages withheld by a request in this turn; False if there is no such request."""
     with transaction.atomic():
         rows = OutboxEvent.objects.filter(stream=persona.uuid, name=ASKED, data__turn_id=str(turn_uuid))
-        own_requests = rows.order_by("-id").first()
-        if own_requests is None or not Turn.objects.filter(persona=persona, uuid=turn_uuid).exists():
+        request = rows.order_by("-id").first()
+        if request is None or not Turn.objects.filter(persona=persona, uuid=turn_uuid).exists():
             return False
-        ids = own_requests.data.get("withheld_ids", [])
-        shown_ids = show_messages(persona, ids, own_requests.data)
+        ids = request.data.get("withheld_ids", [])
+        shown_ids = show_messages(persona, ids, request.data)
         # They stayed superseded only because their messages were withheld; the memories that superseded them no longer
         # hold.
-        kept_back = ConceptNode.objects.filter(persona=persona, status=Status.SUPERSEDED, superseded_by=None)
-        for node in kept_back.filter(evidence__message__uuid__in=ids).select_related("persona").distinct():
+        superseded = ConceptNode.objects.filter(persona=persona, status=Status.SUPERSEDED, superseded_by=None)
+        for node in superseded.filter(evidence__message__uuid__in=ids).select_related("persona").distinct():
             actions.unsupersede(node)
         events.publish(persona.uuid, "memory.message.restored", turn_id=str(turn_uuid), message_ids=shown_ids)
     return True

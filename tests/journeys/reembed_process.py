@@ -122,7 +122,7 @@ def server() -> None:
     mira = Persona.objects.get(name="Mira")
     for line in sys.stdin:
         [best, *_] = recall(mira, [line.strip()], now=NOW, budget_tokens=200).items
-        print(json.dumps([embedding.name(), best.said, best.parts["relevance"]]), flush=True)  # noqa: T201
+        print(json.dumps([embedding.name(), best.content, best.parts["relevance"]]), flush=True)  # noqa: T201
 
 
 def remains() -> None:
@@ -159,7 +159,7 @@ def left() -> dict[str, Any]:
         ),
         "staged": StagedVector.objects.count(),
         "searched": [searched, alike],
-        "recalled": [one.items[0].said == asked[persona] for persona, one in found.items()],
+        "recalled": [one.items[0].content == asked[persona] for persona, one in found.items()],
         "integrity": integrity,
     }
 

@@ -83,7 +83,7 @@ def prompted(persona: Persona, clock: Clock, line: str) -> assemble.Prompt:
 
 def recalled(persona: Persona, line: str, clock: Clock) -> set[str]:
     return {
-        item.said for item in recall(persona, [line], now=clock.now, budget_tokens=1_500).items if item.layer == "L3"
+        item.content for item in recall(persona, [line], now=clock.now, budget_tokens=1_500).items if item.layer == "L3"
     }
 
 

@@ -137,9 +137,9 @@ def test_relative_days_in_recall_follow_the_owners_time_zone(mira: Persona, aske
 
     days = f"- [on {told.yesterday}; said {told.local.date()}] "
     assert recollected(same_evening).text.startswith(days)
-    assert recollected(same_evening).when == "yesterday"
+    assert recollected(same_evening).age == "yesterday"
     assert recollected(next_morning).text.startswith(days)
-    assert recollected(next_morning).when == "two days ago"
+    assert recollected(next_morning).age == "two days ago"
 
 
 @anywhere

@@ -76,7 +76,7 @@ def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
     if request.method == "POST":
         sought = request.POST.get("text", "").strip()[:MAX_SOUGHT]
     else:
-        offered = offer.of_message(persona, own_message, offer.ASKED)
+        offered = offer.find_offer_of_message(persona, own_message, offer.ASKED)
         sought = (
             own_message.content[slice(*offered["place"])]
             if "place" in offered
@@ -119,7 +119,7 @@ def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpRes
     says that something is wrong, first the memories to choose from, then the form with the current wording."""
     own_message = _own_message(persona, message)
     nodes = ConceptNode.objects.of(persona).select_related("persona")
-    offered = offer.of_message(persona, own_message, offer.CORRECTED)
+    offered = offer.find_offer_of_message(persona, own_message, offer.CORRECTED)
     is_open = offered.get("is_open", False)
     if is_open and "node" not in request.GET:
         disputed = {str(node.uuid): node for node in nodes.recallable().filter(uuid__in=offered["node_ids"])}
@@ -169,7 +169,7 @@ def _correction(persona: Persona, message: Message) -> Request:
     try:
         return _request(message, RequestKind.CORRECTION)
     except Http404:
-        offered = offer.of_message(persona, message, offer.CORRECTED)
+        offered = offer.find_offer_of_message(persona, message, offer.CORRECTED)
         if not offered.get("new_place"):
             raise
         (start, end), (begins, ends) = offered["place"], offered["new_place"]

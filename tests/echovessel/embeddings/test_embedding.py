@@ -31,7 +31,7 @@ class Encoder:
 def encoder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Encoder]:
     made = Encoder()
     monkeypatch.setattr(embedding, "_encode", made)
-    monkeypatch.setattr(embedding, "_lately", embedding._RecentVectors())
+    monkeypatch.setattr(embedding, "_recent_vectors", embedding._RecentVectors())
     yield made
     made.let.set()
 
@@ -122,13 +122,13 @@ def test_a_caller_who_changes_a_vector_changes_nobody_elses(encoder: Encoder) ->
 
 
 def test_only_so_many_are_remembered_and_no_words(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding._lately, "_limit", 2)
+    monkeypatch.setattr(embedding._recent_vectors, "_limit", 2)
     embedding.embed(["a", "bb", "ccc"])
     embedding.embed(["bb", "ccc"])
     assert len(encoder.calls) == 1
     embedding.embed(["a"])
     assert encoder.calls[1:] == [["a"]]
-    assert not {text.encode() for text in ("a", "bb", "ccc")} & set(embedding._lately.keys())
+    assert not {text.encode() for text in ("a", "bb", "ccc")} & set(embedding._recent_vectors.keys())
 
 
 def test_texts_that_wait_for_the_encoder_are_embedded_in_one_batch(encoder: Encoder) -> None:
@@ -138,7 +138,7 @@ def test_texts_that_wait_for_the_encoder_are_embedded_in_one_batch(encoder: Enco
         while not encoder.calls:
             pass
         others = [people.submit(embedding.embed, [f"other {'x' * number}"]) for number in range(4)]
-        while len(embedding._wishes) < 4:
+        while len(embedding._waiting_requests) < 4:
             pass
         encoder.let.set()
         assert first.result()[0, 0] == 5
@@ -176,11 +176,11 @@ def test_the_first_of_many_do_not_wait_for_the_last(encoder: Encoder, monkeypatc
     embedding.soon("first")
     while not encoder.calls:
         pass
-    for number in range(embedding.TOGETHER + 2):
+    for number in range(embedding.MAX_BATCH + 2):
         embedding.soon(f"other {number}")
     encoder.let.set()
-    embedding.embed([f"other {embedding.TOGETHER + 1}"])
-    assert [len(call) for call in encoder.calls] == [1, embedding.TOGETHER, 2]
+    embedding.embed([f"other {embedding.MAX_BATCH + 1}"])
+    assert [len(call) for call in encoder.calls] == [1, embedding.MAX_BATCH, 2]
 
 
 def test_warming_loads_what_a_text_needs_and_only_once(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:

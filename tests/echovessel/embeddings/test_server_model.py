@@ -26,12 +26,12 @@ def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Embedding
     settings.KNOBS = {"embeddings.query_seconds": 1.0, "embeddings.batch_seconds": 2.0, "embeddings.pause_seconds": 0}
     monkeypatch.setattr(server_model.time, "sleep", lambda seconds: None)
     embedding.use("")
-    embedding._lately.clear()
+    embedding._recent_vectors.clear()
     embedding._server_of.cache_clear()
     yield running
     running.close()
     embedding.use("")
-    embedding._lately.clear()
+    embedding._recent_vectors.clear()
     embedding._server_of.cache_clear()
 
 

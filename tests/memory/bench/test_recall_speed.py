@@ -9,7 +9,7 @@ from django.db import connection
 from memory.bench import isolation, recall
 from memory.bench.synthetic import MESSAGES_PER_SESSION, Life, Size, write_life
 from memory.models import ConceptNode, Mention
-from memory.recall.dates import window_asked_for
+from memory.recall.dates import read_window
 from persona.models import Persona
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,7 @@ def test_questions_come_in_one_line_in_several_and_with_days(mira: Persona) -> N
     assert found == recall.questions(20)
     assert Counter(question.kind for question in found) == {"one line": 8, "several lines": 8, "with days": 4}
     assert all(len(question.turns) == (4 if question.kind == "several lines" else 1) for question in found)
-    dated = {bool(window_asked_for(question.turns, recall.NOW, mira.zone)): question.kind for question in found}
+    dated = {bool(read_window(question.turns, recall.NOW, mira.zone)): question.kind for question in found}
     assert dated[True] == "with days"
 
 

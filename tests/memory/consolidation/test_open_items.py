@@ -280,7 +280,7 @@ def test_recall_tells_how_it_ended(
     result = recall(mira, ["What about the job interview?"], now=SATURDAY, budget_tokens=500)
     [item] = result.items
     assert item.text.endswith(f"{RESULT}{words if language == 'zh' else ' ' + words}")
-    assert item.said == RESULT
+    assert item.content == RESULT
 
 
 def test_an_open_one_and_an_event_are_told_without_an_end(

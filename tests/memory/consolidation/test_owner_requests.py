@@ -182,9 +182,7 @@ def test_nobody_is_asked_any_more_whether_to_remember_what_was_remembered(mira: 
         message = session.messages.latest("id")
         if not open_names(mira):
             assert message.turn is not None
-            offer.ask_whether_meant(
-                message.turn, message, Request(RequestKind.REMEMBER, 0, len(text), text, sure=False)
-            )
+            offer.offer_to_confirm(message.turn, message, Request(RequestKind.REMEMBER, 0, len(text), text, sure=False))
         assert open_names(mira) == [offer.REQUESTED]
         model.structured = [
             extraction([event("Ana is allergic.", cite(message))] if is_kept else [], requests=None),

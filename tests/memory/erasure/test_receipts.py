@@ -178,7 +178,7 @@ def test_what_this_process_holds_of_the_persona_is_let_go(
     word_caches.clear(mira.pk)
     assert (vectors.cached_persona_ids(), snapshot.of(mira.pk)) == ([otto.pk], None)
     assert snapshot.of(otto.pk) is not None
-    assert embedding._lately.recall(embedding.name(), WORDS) is None
+    assert embedding._recent_vectors.recall(embedding.name(), WORDS) is None
 
 
 @erases

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from echovessel.language import holidays
 from echovessel.language.day_spans import days_meant
-from memory.recall.dates import window_asked_for
+from memory.recall.dates import read_window
 from tests.memory.recall.date_phrases import PHRASES, TODAY
 from tests.table import each_row
 
@@ -44,26 +44,26 @@ def test_a_feast_beyond_the_table_is_read_as_its_year_and_easter_falls_by_rule()
 
 def test_days_begin_in_the_owners_zone() -> None:
     late = datetime(2026, 3, 17, 20, tzinfo=UTC)  # the 18th in Shanghai
-    found = window_asked_for(["What did I do yesterday?"], late, SHANGHAI)
+    found = read_window(["What did I do yesterday?"], late, SHANGHAI)
     assert found is not None
     assert found.days.start == date(2026, 3, 17)
     assert (found.since, found.until) == (datetime(2026, 3, 16, 16), datetime(2026, 3, 17, 16))
 
 
 def test_the_newest_message_that_names_days_counts_and_old_messages_do_not() -> None:
-    asked = window_asked_for(["What did I do last week?", "Or on Friday?"], NOON, SHANGHAI)
+    asked = read_window(["What did I do last week?", "Or on Friday?"], NOON, SHANGHAI)
     assert asked is not None
     assert asked.days.start == date(2026, 3, 13)
-    assert window_asked_for(["last week", "I like tea.", "And coffee."], NOON, SHANGHAI) is None
+    assert read_window(["last week", "I like tea.", "And coffee."], NOON, SHANGHAI) is None
 
 
 def test_today_is_no_window() -> None:
-    assert window_asked_for(["I am tired today."], NOON, SHANGHAI) is None
+    assert read_window(["I am tired today."], NOON, SHANGHAI) is None
 
 
 def test_the_narrower_the_window_the_more_it_says() -> None:
     week, month, year = (
-        window_asked_for([f"What happened last {span}?"], NOON, SHANGHAI) for span in ("week", "month", "year")
+        read_window([f"What happened last {span}?"], NOON, SHANGHAI) for span in ("week", "month", "year")
     )
     assert week
     assert month

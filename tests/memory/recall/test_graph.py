@@ -44,7 +44,7 @@ def asking(persona: Persona, *turns: str) -> Recall:
 
 
 def said(found: Recall) -> list[str]:
-    return [item.said for item in found.items]
+    return [item.content for item in found.items]
 
 
 def arms_of(found: Recall, node: ConceptNode) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def test_what_mentions_the_same_comes_along_in_both_directions(
     mentioned(mira, "Ruben", violin, fire)
     found = asking(mira, asked)
     assert set(said(found)) == {VIOLIN, FIRE}
-    assert found.items[0].said == (VIOLIN if asked == QUESTION else FIRE)
+    assert found.items[0].content == (VIOLIN if asked == QUESTION else FIRE)
     assert "graph" in arms_of(found, fire if asked == QUESTION else violin)
 
 

@@ -32,9 +32,9 @@ def merged_often(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_word_leads_to_the_newest_texts_that_hold_it(bodies: list[str], cuts: list[int], most: int) -> None:
     index = InvertedIndex()
     for piece in pieces(bodies, cuts):
-        index = index.followed(piece)
+        index = index.add_texts(piece)
     assert len(index) == len(bodies)
-    found = index.holding([*WORDS, UNKNOWN], most)
+    found = index.positions_of([*WORDS, UNKNOWN], most)
     assert list(found) == [*WORDS, UNKNOWN]
     for word, places in found.items():
         holding = [place for place, body in enumerate(bodies) if word in body.split()]
@@ -52,7 +52,7 @@ def test_texts_are_counted_as_they_were_told(
 ) -> None:
     index = InvertedIndex()
     for piece in pieces(bodies, cuts):
-        index = index.followed(piece)
+        index = index.add_texts(piece)
     places = sorted(place for place in wanted if place < len(bodies))
     found, told = (
         index.texts(np.array(places, dtype=np.int64), words),
@@ -67,25 +67,25 @@ def test_dropped_texts_leave_the_vocabulary_and_the_index_continues(
     bodies: list[str], dropped: set[int], more: list[str]
 ) -> None:
     rows = np.array([place not in dropped for place in range(len(bodies))], dtype=bool)
-    index = InvertedIndex().followed(bodies[:9]).followed(bodies[9:]).kept(rows)
+    index = InvertedIndex().add_texts(bodies[:9]).add_texts(bodies[9:]).keep_rows(rows)
     left = [body for body, kept in zip(bodies, rows, strict=True) if kept]
     assert set(index.vocabulary) == set(" ".join(left).split())
-    index, told = index.followed(more), [*left, *more]
-    for word, places in index.holding(WORDS, 99).items():
+    index, told = index.add_texts(more), [*left, *more]
+    for word, places in index.positions_of(WORDS, 99).items():
         assert places.tolist() == [place for place, body in enumerate(told) if word in body.split()][::-1]
     every = np.arange(len(told))
     np.testing.assert_array_equal(index.texts(every, WORDS).counts, count_words(told, WORDS).counts)
 
 
 def test_a_word_that_comes_later_is_known_from_then_on_alone() -> None:
-    before = InvertedIndex().followed(["bee cat"] * 6)
-    after = before.followed(["cat rain"])
-    assert before.holding(["rain"], 9)["rain"].tolist() == []
+    before = InvertedIndex().add_texts(["bee cat"] * 6)
+    after = before.add_texts(["cat rain"])
+    assert before.positions_of(["rain"], 9)["rain"].tolist() == []
     assert before.texts(np.array([0]), ["rain"]).counts.tolist() == [[0]]
-    assert after.holding(["rain"], 9)["rain"].tolist() == [6]
+    assert after.positions_of(["rain"], 9)["rain"].tolist() == [6]
     assert after.texts(np.array([0, 6]), ["rain", "cat"]).counts.tolist() == [[0, 1], [1, 1]]
 
 
 def test_what_has_grown_takes_more_memory() -> None:
-    index = InvertedIndex().followed(["bee cat"])
-    assert index.followed(["bee cat"] * 9).nbytes > index.nbytes > 0
+    index = InvertedIndex().add_texts(["bee cat"])
+    assert index.add_texts(["bee cat"] * 9).nbytes > index.nbytes > 0

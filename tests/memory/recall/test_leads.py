@@ -54,7 +54,7 @@ def test_how_it_went_is_answered_with_the_newest_and_the_state(
 ) -> None:
     mira.language = language
     found = ask(mira, question)
-    assert [item.said for item in found.items][:3] == [
+    assert [item.content for item in found.items][:3] == [
         "Ana got the keys, finally.",
         "The owner of the house wants more.",
         "Ana saw a house in Basel.",
@@ -76,10 +76,10 @@ def test_a_dissolved_thread_and_one_that_is_not_meant_lead_nowhere(mira: Persona
 
 def test_a_memory_brings_the_title_of_its_thread_only_where_the_budget_has_room(mira: Persona, house: Thread) -> None:
     roomy = ask(mira, "Tell me about the keys")
-    [keys] = [item for item in roomy.items if "keys" in item.said]
+    [keys] = [item for item in roomy.items if "keys" in item.content]
     assert keys.text.endswith("(part of “The house in Basel”)")
     tight = ask(mira, "Tell me about the keys", budget=keys.tokens - 1)
-    assert [item.said for item in tight.items] == [keys.said]
+    assert [item.content for item in tight.items] == [keys.content]
     assert "part of" not in tight.items[0].text
 
 
@@ -101,10 +101,10 @@ def test_when_it_was_felt_last_is_answered_with_the_last_times(mira: Persona, re
     sad = remember(mira, "Ana's aunt died.", emotion_tags=["grief"], created_at=NOW - timedelta(days=30))
     tired = remember(mira, "Ana worked all night.", emotion_tags=["exhausted"], created_at=NOW - timedelta(days=2))
     found = ask(mira, "When did I last feel this sad?")
-    assert [item.said for item in found.items][:2] == ["Ana wept for her cat.", sad.description]
+    assert [item.content for item in found.items][:2] == ["Ana wept for her cat.", sad.description]
     assert "feeling" in [record.name for record in found.xray.arms]
     found = ask(mira, "I'm so tired today.", "When did I last feel like this?")
-    assert found.items[0].said == tired.description
+    assert found.items[0].content == tired.description
     assert "feeling" not in [record.name for record in ask(mira, "When did I last see Tom?").xray.arms]
 
 
@@ -150,8 +150,8 @@ def test_what_is_known_at_all_is_one_thing_of_each_side_of_a_life(mira: Persona,
     for asked in ("So, what do you know about me?", "你都知道我些什么？"):
         found = ask(mira, asked)
         leads = [item for item in found.items if item.lead == "overview"]
-        assert {item.said for item in leads} >= {node.description for node in [*sides, pets[-1]]}
-        assert "Mira likes the sea." not in {item.said for item in leads}
+        assert {item.content for item in leads} >= {node.description for node in [*sides, pets[-1]]}
+        assert "Mira likes the sea." not in {item.content for item in leads}
     assert not any(item.lead for item in ask(mira, "What do you know about my cat?").items)
     known = {"persona_name": "Mira", "user_name": "Ana", "language": "en", "lines": ["What do you know about me?"]}
     told = [{"text": text, "layer": "L3", "speaker": None} for text in ("Ana: “I live in Basel.”", "Ana is a nurse.")]

@@ -30,13 +30,13 @@ def test_every_row_comes_once_and_no_better_one_after_it(words: list[tuple[float
 
 def test_common_words_are_not_looked_at_while_rarer_ones_remain() -> None:
     weights = {"the": 1.0, "harbour": 1.0, "unicorn": 1.0}
-    assert retrievers.telling_words(weights, {"the": retrievers.COMMON, "harbour": 7, "unicorn": 0}) == ["harbour"]
-    assert retrievers.telling_words(weights, {"the": retrievers.COMMON}) == ["the"]
+    assert retrievers.rarest_words(weights, {"the": retrievers.COMMON, "harbour": 7, "unicorn": 0}) == ["harbour"]
+    assert retrievers.rarest_words(weights, {"the": retrievers.COMMON}) == ["the"]
 
 
 def test_the_rows_that_are_looked_at_are_bounded_the_rarest_words_first() -> None:
     many = {f"word {number}": retrievers.COMMON - number for number in range(1, 64)}
-    told = retrievers.telling_words(dict.fromkeys(many, 1.0), many)
+    told = retrievers.rarest_words(dict.fromkeys(many, 1.0), many)
     assert told[0] == "word 63"
     assert retrievers.MAX_ROWS <= sum(many[word] for word in told) < retrievers.MAX_ROWS + retrievers.COMMON
 

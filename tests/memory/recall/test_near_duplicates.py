@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from memory.recall.near_duplicates import ShownWords, which_is_enough, words_of
+from memory.recall.near_duplicates import ShownWords, choose_complete_text, words_of
 from memory.recall.render import RenderedNode, Renderer
 from memory.recall.select import Candidate
 from memory.recall.shortlist import fold_alike
@@ -36,7 +36,7 @@ from tests.table import each_row
     ],
 )
 def test_one_of_two_is_enough_where_it_tells_all_that_the_other_does(one: str, other: str, enough: int) -> None:
-    assert which_is_enough(one, other) == ["", one, other][enough]
+    assert choose_complete_text(one, other) == ["", one, other][enough]
 
 
 @each_row(
@@ -54,7 +54,7 @@ def test_a_message_whose_words_are_shown_adds_nothing(text: str, shown: str, not
     words = ShownWords()
     for one in ("Something else entirely", shown):
         words.add(words_of(one))
-    assert words.tell(words_of(text)) is nothing_new
+    assert words.contains_most(words_of(text)) is nothing_new
 
 
 def node(key: int, text: str, told: datetime, **values: Any) -> RenderedNode:

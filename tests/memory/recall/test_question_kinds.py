@@ -34,7 +34,7 @@ def test_a_question_by_role_or_for_a_day_finds_what_shares_no_word_with_it(
     )
 
     def found(question: str) -> set[str]:
-        return {item.said for item in recall(mira, [question], now=NOW, budget_tokens=750).items}
+        return {item.content for item in recall(mira, [question], now=NOW, budget_tokens=750).items}
 
     assert found("What became of my pet?") == {bunsen.description}
     assert found("How is my boy getting on?") == {martin.description}

@@ -31,10 +31,10 @@ def test_each_part_of_a_question_is_answered(
     for text in (*LISBON, PORTO, DENTIST):
         remember(mira, text)
     found = recall(mira, [asked], now=NOW, budget_tokens=1_500)
-    places = [item.said for item in found.items]
+    places = [item.content for item in found.items]
     assert places.index(wanted) < 4
     assert set(places) & set(LISBON)
     assert "parts" in {arm["name"] for arm in found.xray.as_json()["arms"]}
     monkeypatch.setattr(query, "parts_of", lambda text: ())
-    without = [item.said for item in recall(mira, [asked], now=NOW, budget_tokens=1_500).items]
+    without = [item.content for item in recall(mira, [asked], now=NOW, budget_tokens=1_500).items]
     assert places.index(wanted) < ([*without, wanted].index(wanted))

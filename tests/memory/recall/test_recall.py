@@ -259,7 +259,7 @@ def test_a_chinese_question_is_answered_in_words_that_share_no_character_with_it
 ) -> None:
     best = asking(chinese, *turns).items[0]
     assert best.external_id == answer
-    assert not set("".join(turns)) & set(best.said) - {"。"}
+    assert not set("".join(turns)) & set(best.content) - {"。"}
 
 
 @pytest.mark.real_embeddings
@@ -299,12 +299,12 @@ def test_without_vectors_there_is_no_feedback(mira: Persona, remember: Any) -> N
     assert np.isnan(pool.nodes.distances).all()
     assert ranking.best(pool, ranking.tuning(build_query(["kitten"], 0.8)), 3).tolist() == []
     assert retrievers.sharpen(pool, meant, np.array([0])) is pool
-    assert [item.said for item in asking(mira, "kitten").items] == ["Ana adopted a kitten."]
+    assert [item.content for item in asking(mira, "kitten").items] == ["Ana adopted a kitten."]
 
 
 def test_the_only_memory_there_is_answers(mira: Persona, remember: Any) -> None:
     remember(mira, "Ana adopted a kitten.")
-    assert [item.said for item in asking(mira, "What pet did I adopt?").items] == ["Ana adopted a kitten."]
+    assert [item.content for item in asking(mira, "What pet did I adopt?").items] == ["Ana adopted a kitten."]
 
 
 @each_row(

@@ -60,7 +60,7 @@ def message(text: str, at: datetime, key: int = 1, **values: Any) -> RenderedMes
             "- [on 2023-09-14] I will ask tomorrow.",
         ),
         ("en", node("Ana fears change.", kind="thought"), "- [noted 2023-04-09] Ana fears change."),
-        ("en", node("Brought.", is_told=False), "- [noted 2023-04-09] Brought."),
+        ("en", node("Brought.", is_from_session=False), "- [noted 2023-04-09] Brought."),
         # What lasts is shown without a day, unless its words need one.
         ("en", node("Ana lives in Basel.", kind="fact"), "- Ana lives in Basel."),
         ("zh", node("安娜住在巴塞尔。", kind="fact"), "- 安娜住在巴塞尔。"),
@@ -145,4 +145,4 @@ def test_a_quotation_of_a_file_without_times_has_no_day() -> None:
     ],
 )
 def test_people_are_told_how_long_ago_it_was(shown: RenderedNode, when: str) -> None:
-    assert renderer().when_node(shown) == when
+    assert renderer().humanize_node_age(shown) == when

@@ -40,7 +40,7 @@ def asking(persona: Persona) -> Recall:
 
 
 def said(found: Recall) -> list[str]:
-    return [item.said for item in found.items]
+    return [item.content for item in found.items]
 
 
 def account(found: Recall) -> dict[str, Any] | None:

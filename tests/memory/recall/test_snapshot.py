@@ -26,7 +26,7 @@ from echovessel.process.word_caches import LRUCache
 from memory import recall as recalling
 from memory.models import ConceptNode, Evidence, ImportJob, NodeText, NodeVector
 from memory.recall import Recall, details, inverted_index, recall, snapshot
-from memory.recall.dates import window_asked_for
+from memory.recall.dates import read_window
 from memory.recall.rows import DatabaseRows, Memory
 from memory.recall.snapshot import Snapshot
 from memory.store import vectors
@@ -37,19 +37,19 @@ from tests.memory.sessions import NOW, talk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WORDS = ["bee", "cat", "sofa", "rain", "tea", "小黑", "sea", "bread", "choir", "lamp"]
-ASKED = ["Where is the cat?", "What about the bread by the sea?", "小黑呢", "tea and rain on the sofa"]
+QUESTIONS = ["Where is the cat?", "What about the bread by the sea?", "小黑呢", "tea and rain on the sofa"]
 TAGS = [[], ["commitment"], ["unresolved", "correction"]]
 DAYS = [None, *(NOW.date() + timedelta(days=days) for days in (-400, -1, 0, 1))]
 WINDOWS = [
     window
     for words in ("yesterday", "tomorrow", "last year", "this week")
-    if (window := window_asked_for([f"What happened {words}?"], NOW, ZoneInfo("Asia/Shanghai")))
+    if (window := read_window([f"What happened {words}?"], NOW, ZoneInfo("Asia/Shanghai")))
 ]
 
 
 @pytest.fixture(autouse=True)
-def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shelf of the test's own, and small segments."""
+def empty_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty cache, and small segments."""
     monkeypatch.setattr(snapshot, "_cache", LRUCache())
     monkeypatch.setattr(inverted_index, "MAX_RECENT", 8)
 
@@ -65,56 +65,58 @@ def columns_of(rows: Any) -> dict[str, Any]:
     return plain
 
 
-def told(memory: Memory, nodes: list[int], lines: list[int], sessions: list[int], most: int) -> dict[str, Any]:
-    """What a memory answers to everything that it can be asked."""
-    asked = [*WORDS[:6], "unicorn"]
+def describe_answers(
+    memory: Memory, nodes: list[int], messages: list[int], sessions: list[int], limit: int
+) -> dict[str, Any]:
+    """The answers of a memory to each of its queries."""
+    words = [*WORDS[:6], "unicorn"]
     return {
         "node_count": memory.node_count,
         "message_count": memory.message_count,
-        "nodes_holding": {word: ids.tolist() for word, ids in memory.nodes_holding(asked, most).items()},
-        "messages_holding": {word: ids.tolist() for word, ids in memory.messages_holding(asked, most).items()},
-        "recallable": memory.recallable(np.array(nodes, dtype=np.int64), most),
-        "recallable_in": [memory.recallable_in(window, most) for window in WINDOWS],
-        "resting_on": memory.resting_on(np.array(sorted(lines), dtype=np.int64), most),
-        "nodes": columns_of(memory.nodes(nodes, asked)),
-        "lines": columns_of(memory.messages(np.array(lines, dtype=np.int64), asked, most)),
+        "nodes_with_words": {word: ids.tolist() for word, ids in memory.nodes_with_words(words, limit).items()},
+        "messages_with_words": {word: ids.tolist() for word, ids in memory.messages_with_words(words, limit).items()},
+        "recallable": memory.recallable(np.array(nodes, dtype=np.int64), limit),
+        "recallable_in": [memory.recallable_in(window, limit) for window in WINDOWS],
+        "nodes_by_evidence": memory.nodes_by_evidence(np.array(sorted(messages), dtype=np.int64), limit),
+        "nodes": columns_of(memory.nodes(nodes, words)),
+        "lines": columns_of(memory.messages(np.array(messages, dtype=np.int64), words, limit)),
         "talks": columns_of(memory.sessions(sorted(sessions))),
     }
 
 
-def assert_alike(persona_id: int, held: Memory, dice: random.Random) -> None:
-    """`held` answers as the database does, to ids of this persona, of others, and of nobody."""
+def assert_alike(persona_id: int, cached: Memory, dice: random.Random) -> None:
+    """`cached` answers as the database does, to ids of this persona, of others, and of nobody."""
 
     def some(model: Any) -> list[int]:
         keys = [*model.objects.values_list("pk", flat=True), 10**9]
         return dice.sample(keys, dice.randint(0, len(keys)))
 
-    asked = some(ConceptNode), some(Message), some(Session), dice.choice([1, 3, 200])
-    assert told(held, *asked) == told(DatabaseRows(persona_id), *asked)
+    ids = some(ConceptNode), some(Message), some(Session), dice.choice([1, 3, 200])
+    assert describe_answers(cached, *ids) == describe_answers(DatabaseRows(persona_id), *ids)
 
 
-def brought(persona: Persona, question: str) -> dict[str, Any]:
-    found: Recall = recall(persona, [question], now=NOW + timedelta(days=3), budget_tokens=600)
-    seen = found.xray.as_json()
-    for arm in seen["arms"]:
+def recall_as_json(persona: Persona, question: str) -> dict[str, Any]:
+    result: Recall = recall(persona, [question], now=NOW + timedelta(days=3), budget_tokens=600)
+    xray = result.xray.as_json()
+    for arm in xray["arms"]:
         del arm["ms"]
-    del seen["elapsed_ms"]
-    return {"items": [item.as_json() for item in found.items], "xray": seen}
+    del xray["elapsed_ms"]
+    return {"items": [item.as_json() for item in result.items], "xray": xray}
 
 
 def assert_recalls_alike(persona: Persona, question: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         assert snapshot.of(persona.pk)
-        from_memory = brought(persona, question)
+        from_memory = recall_as_json(persona, question)
         patch.setattr(snapshot, "of", lambda _: None)
-        assert from_memory == brought(persona, question)
+        assert from_memory == recall_as_json(persona, question)
 
 
-def prepared(persona: Persona) -> Snapshot:
+def prepare_snapshot(persona: Persona) -> Snapshot:
     snapshot.prepare(persona.pk)
-    held = snapshot.of(persona.pk)
-    assert held is not None
-    return held
+    cached = snapshot.of(persona.pk)
+    assert cached is not None
+    return cached
 
 
 class Life:
@@ -204,9 +206,9 @@ class Life:
     def node_regrounded(self) -> None:
         rests = self.dice.choice(["node_id", "message_id"])
         target = (self.any_of(ConceptNode) if rests == "node_id" else self.any_of(Message)).first()
-        found = Evidence.objects.order_by("?").first()
-        if target and found:
-            self.sql(f"UPDATE OR IGNORE memory_evidence SET {rests} = %s WHERE id = %s", target.pk, found.pk)
+        evidence = Evidence.objects.order_by("?").first()
+        if target and evidence:
+            self.sql(f"UPDATE OR IGNORE memory_evidence SET {rests} = %s WHERE id = %s", target.pk, evidence.pk)
 
     def node_ungrounded(self) -> None:
         Evidence.objects.filter(node__in=self.any_of(ConceptNode)).delete()
@@ -334,17 +336,17 @@ def test_memory_answers_as_the_database_does_after_every_change(
     life = Life(mira, otto, dice)
     life.talk_begun()
     life.node_written()
-    prepared(mira)
+    prepare_snapshot(mira)
     for step in range(100):
         action = dice.choice(life.actions)
         action()
         try:
-            if held := snapshot.of(mira.pk):
-                assert_alike(mira.pk, held, dice)
+            if cached := snapshot.of(mira.pk):
+                assert_alike(mira.pk, cached, dice)
             if step % 2:
-                assert_alike(mira.pk, prepared(mira), dice)
+                assert_alike(mira.pk, prepare_snapshot(mira), dice)
             if step % 10 == 9:
-                assert_recalls_alike(mira, dice.choice(ASKED), monkeypatch)
+                assert_recalls_alike(mira, dice.choice(QUESTIONS), monkeypatch)
         except AssertionError as error:
             error.add_note(f"after step {step}, {action.__name__}")
             raise
@@ -354,7 +356,7 @@ def test_messages_that_came_are_followed_at_once_and_nothing_is_read_twice(
     mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(mira, "the cat sat on the sofa", "> and drank tea")
-    before = prepared(mira)
+    before = prepare_snapshot(mira)
     assert snapshot.of(mira.pk) is before
     read: list[int] = []
     words_since = search.words_since
@@ -365,27 +367,29 @@ def test_messages_that_came_are_followed_at_once_and_nothing_is_read_twice(
 
     monkeypatch.setattr(search, "words_since", noted)
     receive_message(mira, "bread by the sea", None, "web", NOW)
-    held = snapshot.of(mira.pk)
-    assert held
-    assert held.message_count == 3
-    assert held.messages_holding(["bread"], 9)["bread"].tolist() == [Message.objects.get(content="bread by the sea").pk]
+    cached = snapshot.of(mira.pk)
+    assert cached
+    assert cached.message_count == 3
+    assert cached.messages_with_words(["bread"], 9)["bread"].tolist() == [
+        Message.objects.get(content="bread by the sea").pk
+    ]
     assert read == [before.all_messages.ids[-1]]
 
 
 def test_messages_that_came_by_the_thousand_are_left_to_prepare(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "MAX_NEW_MESSAGES", 2)
     talk(mira, "the cat sat on the sofa")
-    prepared(mira)
+    prepare_snapshot(mira)
     talk(mira, "tea and rain", "> bread by the sea")
-    held = snapshot.of(mira.pk)
-    assert held
-    assert held.message_count == 3
+    cached = snapshot.of(mira.pk)
+    assert cached
+    assert cached.message_count == 3
     talk(mira, "the choir", "> the lamp", "the bee")
     assert snapshot.of(mira.pk) is None
-    assert_alike(mira.pk, prepared(mira), random.Random(1))
-    held = snapshot.of(mira.pk)
-    assert held
-    assert held.message_count == 6
+    assert_alike(mira.pk, prepare_snapshot(mira), random.Random(1))
+    cached = snapshot.of(mira.pk)
+    assert cached
+    assert cached.message_count == 6
 
 
 @pytest.mark.parametrize("status", ["writing", "remembering"])
@@ -403,16 +407,16 @@ def test_while_an_import_is_in_hand_a_turn_reads_nothing_of_it_and_the_first_tur
     assert snapshot._cache.take(mira.pk) is before
     ImportJob.objects.filter(pk=job.pk).update(holder="")  # it waits, for tomorrow's budget perhaps
     recalling.prepare(mira.pk)
-    held = snapshot._cache.take(mira.pk)
-    assert held
-    assert held.message_count == 2
+    cached = snapshot._cache.take(mira.pk)
+    assert cached
+    assert cached.message_count == 2
 
 
 @pytest.mark.parametrize("change", ["withheld", "off the record", "gone", "node"])
 def test_what_else_has_changed_is_left_to_prepare(mira: Persona, remember: Any, change: str) -> None:
     session = talk(mira, "the cat sat on the sofa", "> and drank tea")
     node = remember(mira, "Ana has a cat.")
-    prepared(mira)
+    prepare_snapshot(mira)
     {
         "withheld": lambda: Message.objects.filter(content__contains="cat").update(withheld=True),
         "off the record": lambda: Session.objects.filter(pk=session.pk).update(off_the_record=True),
@@ -420,23 +424,23 @@ def test_what_else_has_changed_is_left_to_prepare(mira: Persona, remember: Any, 
         "node": lambda: ConceptNode.objects.filter(pk=node.pk).update(status="hidden"),
     }[change]()
     assert snapshot.of(mira.pk) is None
-    assert_alike(mira.pk, prepared(mira), random.Random(1))
+    assert_alike(mira.pk, prepare_snapshot(mira), random.Random(1))
 
 
 def test_words_that_are_gone_from_the_database_are_gone_from_memory(mira: Persona, remember: Any) -> None:
     talk(mira, "the unicorn sat on the sofa", "> and drank tea")
     remember(mira, "Ana rides a unicorn.")
-    assert "unicorn" in prepared(mira).all_messages.index.vocabulary
+    assert "unicorn" in prepare_snapshot(mira).all_messages.index.vocabulary
     Message.objects.filter(content__contains="unicorn").delete()
     ConceptNode.objects.all().delete()
-    held = prepared(mira)
-    assert sorted(held.all_messages.index.vocabulary) == sorted(tokenizer.tokenize("and drank tea"))
-    assert not held.all_nodes.index.vocabulary
+    cached = prepare_snapshot(mira)
+    assert sorted(cached.all_messages.index.vocabulary) == sorted(tokenizer.tokenize("and drank tea"))
+    assert not cached.all_nodes.index.vocabulary
 
 
 def test_another_process_that_writes_is_noticed_at_once(mira: Persona) -> None:
     session = talk(mira, "the cat sat on the sofa", "> and drank tea", "rain")
-    prepared(mira)
+    prepare_snapshot(mira)
     script = "import os, django; django.setup(); from django.db import connection as c; "
     script += "c.settings_dict['NAME'] = os.environ['FILE']; from chat.models import *; from chat.messages import *; "
     script += "from django.utils import timezone; from django.db import transaction; "
@@ -445,9 +449,9 @@ def test_another_process_that_writes_is_noticed_at_once(mira: Persona) -> None:
     env = os.environ | {"DJANGO_SETTINGS_MODULE": "tests.settings", "FILE": str(connection.settings_dict["NAME"])}
     subprocess.run([sys.executable, "-c", script], check=True, env=env, cwd=django_settings.BASE_DIR)
     assert snapshot.of(mira.pk) is None
-    held = prepared(mira)
-    assert held.messages_holding(["bread"], 9)["bread"].tolist() == [Message.objects.get(content="bread").pk]
-    assert_alike(mira.pk, held, random.Random(1))
+    cached = prepare_snapshot(mira)
+    assert cached.messages_with_words(["bread"], 9)["bread"].tolist() == [Message.objects.get(content="bread").pk]
+    assert_alike(mira.pk, cached, random.Random(1))
 
 
 def run_in_another_connection(action: Callable[[], object]) -> None:
@@ -487,14 +491,14 @@ def test_what_is_written_while_a_snapshot_is_made_is_wholly_in_it_or_comes_next(
             patch.setattr(module, "words_since", late)
             snapshot.prepare(mira.pk)
         assert snapshot.of(mira.pk) is None
-        assert_alike(mira.pk, prepared(mira), random.Random(1))
+        assert_alike(mira.pk, prepare_snapshot(mira), random.Random(1))
         node = ConceptNode.objects.latest("pk")
         talk(mira, "rain", at=NOW + timedelta(hours=2))
 
 
 def test_nothing_is_held_of_what_a_transaction_may_yet_undo(mira: Persona) -> None:
     session = talk(mira, "the cat sat on the sofa", "> and drank tea")
-    before = prepared(mira)
+    before = prepare_snapshot(mira)
     with contextlib.suppress(ZeroDivisionError), transaction.atomic():
         add_message(session, "user", "a unicorn", NOW)
         snapshot.prepare(mira.pk)
@@ -503,22 +507,22 @@ def test_nothing_is_held_of_what_a_transaction_may_yet_undo(mira: Persona) -> No
     assert snapshot.of(mira.pk) is before
     with transaction.atomic():
         add_message(session, "user", "some bread", NOW)
-    held = snapshot.of(mira.pk)
-    assert held
-    assert not len(held.messages_holding(["unicorn"], 9)["unicorn"])
-    assert_alike(mira.pk, held, random.Random(1))
+    cached = snapshot.of(mira.pk)
+    assert cached
+    assert not len(cached.messages_with_words(["unicorn"], 9)["unicorn"])
+    assert_alike(mira.pk, cached, random.Random(1))
 
 
 def test_without_room_one_persona_is_held_and_the_other_let_go(mira: Persona, otto: Persona, settings: Any) -> None:
     talk(mira, "the cat sat on the sofa")
     talk(otto, "tea and rain")
     settings.KNOBS = {"memory.words_in_memory_mb": 0}
-    prepared(mira)
-    prepared(otto)
+    prepare_snapshot(mira)
+    prepare_snapshot(otto)
     assert snapshot.of(mira.pk) is None
     assert snapshot.of(otto.pk)
     settings.KNOBS = {}
-    prepared(mira)
+    prepare_snapshot(mira)
     assert snapshot.of(mira.pk)
     assert snapshot.of(otto.pk)
 
@@ -530,27 +534,27 @@ def test_a_persona_of_whom_nothing_is_stored_is_held_as_well(
     if talked:
         talk(mira, "the cat sat on the sofa").delete()
     assert snapshot.of(mira.pk) is None
-    assert_alike(mira.pk, prepared(mira), random.Random(1))
+    assert_alike(mira.pk, prepare_snapshot(mira), random.Random(1))
     assert_recalls_alike(mira, "Where is the cat?", monkeypatch)
     receive_message(mira, "the cat sat on the sofa", None, "web", NOW)
-    held = snapshot.of(mira.pk)
-    assert held
-    assert held.message_count == 1
+    cached = snapshot.of(mira.pk)
+    assert cached
+    assert cached.message_count == 1
 
 
 def test_a_persona_who_is_deleted_leaves_nothing(mira: Persona, otto: Persona, remember: Any) -> None:
     key, lines = mira.pk, talk(mira, "the cat sat on the sofa").messages.count()
     remember(mira, "Ana has a cat.")
     talk(otto, "tea and rain")
-    assert prepared(mira).message_count == lines
-    kept = prepared(otto)
+    assert prepare_snapshot(mira).message_count == lines
+    other = prepare_snapshot(otto)
     mira.delete()
     assert snapshot.of(key) is None
     snapshot.prepare(key)
-    gone = snapshot.of(key)
-    assert gone
-    assert (gone.node_count, gone.message_count) == (0, 0)
-    assert snapshot.of(otto.pk) is kept
+    cached = snapshot.of(key)
+    assert cached
+    assert (cached.node_count, cached.message_count) == (0, 0)
+    assert snapshot.of(otto.pk) is other
 
 
 def test_messages_of_one_moment_are_told_in_the_order_in_which_they_came(mira: Persona) -> None:
@@ -558,6 +562,6 @@ def test_messages_of_one_moment_are_told_in_the_order_in_which_they_came(mira: P
     Message.objects.update(created_at=NOW)
     Message.objects.filter(content="bread").update(created_at=NOW - timedelta(microseconds=1))
     Message.objects.filter(content="the cat").update(created_at=NOW + timedelta(microseconds=999_999))
-    told_in_order = prepared(mira).sessions([session.pk]).messages.tolist()
-    assert told_in_order == [Message.objects.get(content=said).pk for said in ("bread", "tea", "rain", "the cat")]
-    assert_alike(mira.pk, prepared(mira), random.Random(1))
+    message_ids = prepare_snapshot(mira).sessions([session.pk]).messages.tolist()
+    assert message_ids == [Message.objects.get(content=said).pk for said in ("bread", "tea", "rain", "the cat")]
+    assert_alike(mira.pk, prepare_snapshot(mira), random.Random(1))

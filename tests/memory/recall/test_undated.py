@@ -35,4 +35,4 @@ def test_messages_and_memories_of_a_file_without_times_have_no_day(
     texts = {item.layer: item.text for item in found.items}
     assert texts["L2"].startswith(begins)
     assert texts["L3"].startswith(begins)
-    assert {item.when for item in found.items} == ({"two days ago"} if dated else {""})
+    assert {item.age for item in found.items} == ({"two days ago"} if dated else {""})

@@ -37,7 +37,7 @@ def server(settings: Any) -> Iterator[EmbeddingServer]:
 
 def forget_servers() -> None:
     embedding.use("")
-    embedding._lately.clear()
+    embedding._recent_vectors.clear()
     embedding._server_of.cache_clear()
 
 

@@ -56,7 +56,7 @@ def test_memories_are_recalled_by_another_model_of_a_folder(
 ) -> None:
     nodes = [remember(mira, text) for text in TOLD]
     before, old = asked(mira), vectors.of(node.pk for node in nodes)
-    assert before.items[0].said == TOLD[2]
+    assert before.items[0].content == TOLD[2]
     out = StringIO()
     call_command("reembed", model=str(turned), stdout=out, stderr=StringIO())
     assert f"Set EMBEDDING_MODEL={turned.resolve()}" in out.getvalue()
@@ -66,7 +66,7 @@ def test_memories_are_recalled_by_another_model_of_a_folder(
         assert new[node.pk] @ (old[node.pk] * signs) > 0.997
     after = asked(mira)
     assert (
-        after.items[0].said == before.items[0].said
+        after.items[0].content == before.items[0].content
     )  # what talk has in common is Chinese as well, and differs a little
     assert after.items[0].score == pytest.approx(before.items[0].score, abs=0.05)
 

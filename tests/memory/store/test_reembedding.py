@@ -64,7 +64,7 @@ def encoder(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Encoder]
     embedding.use("")
     made = Encoder()
     monkeypatch.setattr(embedding, "_encode", made)
-    monkeypatch.setattr(embedding, "_lately", embedding._RecentVectors())
+    monkeypatch.setattr(embedding, "_recent_vectors", embedding._RecentVectors())
     monkeypatch.setattr(reembedding, "BATCH", 4)
     yield made
     embedding.use("")
@@ -509,7 +509,7 @@ def test_what_is_missing_damaged_or_of_another_model_is_mended_and_nothing_else_
     five_damaged: list[ConceptNode], encoder: Encoder
 ) -> None:
     encoder.asked.clear()
-    embedding._lately = embedding._RecentVectors()
+    embedding._recent_vectors = embedding._RecentVectors()
     assert reembedding.plan().missing == 5
     assert "5 vectors were made" in reembed()
     assert sorted(encoder.texts(OLD)) == [node.description for node in five_damaged]
@@ -524,13 +524,13 @@ def test_recall_and_migrations_bear_what_is_damaged(
     for room in (100, 0):
         settings.KNOBS = {"memory.vectors_in_memory_mb": room}
         found = recall(mira, ["Ana told of thing 7."], now=NOW, budget_tokens=300)
-        assert found.items[0].said == "Ana told of thing 7."
+        assert found.items[0].content == "Ana told of thing 7."
     no_vector, _, _, cut_off, anothers = (node.pk for node in five_damaged)
     assert not {no_vector, cut_off, anothers} & vectors.of(node.pk for node in five_damaged).keys()
 
 
 def test_the_reembed_command_fails_when_vectors_stay_unsound(five_damaged: list[ConceptNode], encoder: Encoder) -> None:
-    embedding._lately = embedding._RecentVectors()
+    embedding._recent_vectors = embedding._RecentVectors()
     encoder.gives = lambda texts, model: np.zeros((len(texts), 384), np.float32)
     with pytest.raises(CommandError, match="no sound vector for 5 nodes"):
         reembed()

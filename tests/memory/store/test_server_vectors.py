@@ -48,7 +48,7 @@ def reembed(*args: str) -> str:
 def first_of(persona: Persona) -> tuple[str, str]:
     """What comes to mind first, and why the vectors were of no use, if they were not."""
     found = recall(persona, [QUESTION], now=NOW, budget_tokens=60)
-    return found.items[0].said, found.xray.arms[0].skipped
+    return found.items[0].content, found.xray.arms[0].skipped
 
 
 def assert_whole(dimension: int, model: str) -> None:
@@ -139,7 +139,7 @@ def test_while_the_server_is_down_words_recall_and_the_xray_says_so(
 ) -> None:
     reembed("--model", "bge-m3")
     for fault, why in ((503, "overloaded"), (5.0, "no answer in time"), (b"<html>", "a page instead of vectors")):
-        embedding._lately.clear()
+        embedding._recent_vectors.clear()
         server.always = fault
         said, skipped = first_of(mira)
         assert said == TOLD[2]
@@ -155,7 +155,7 @@ def test_another_size_from_one_day_to_the_next_mixes_nothing(
     reembed("--model", "bge-m3")
     for turned in (projection(768), projection(1_024, seed=3)):
         server.turned = turned
-        embedding._lately.clear()
+        embedding._recent_vectors.clear()
         assert "another model" in first_of(mira)[1]
         with pytest.raises(EmbeddingUnavailable, match="another model"):
             embedding.embed(["Ana sings."])
@@ -171,7 +171,7 @@ def test_a_process_with_other_settings_embeds_with_the_model_in_use_or_not_at_al
     settings.EMBEDDING_MODEL, settings.EMBEDDING_QUERY_PREFIX = "nomic-embed-text", "other: "
     assert first_of(mira) == (TOLD[2], "")
     settings.EMBEDDING_BASE_URL = ""
-    embedding._lately.clear()
+    embedding._recent_vectors.clear()
     said, skipped = first_of(mira)
     assert said == TOLD[2]
     assert "EMBEDDING_BASE_URL is not set" in skipped
@@ -269,7 +269,7 @@ def test_recall_is_measured_alike_through_a_server_of_another_size(
         for function in vars(module).values():
             if hasattr(function, "cache_clear"):
                 function.cache_clear()
-    embedding._lately.clear()
+    embedding._recent_vectors.clear()
     server.vectors = vectors_of
     plain = figures()
     NodeVector.objects.all().delete()
