@@ -66,7 +66,7 @@ class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
     actions = ["point_out"]
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(require_POST(self.point_out_one))
+        view = self.admin_site.admin_view(require_POST(self.point_out_message))
         return [path("<int:key>/point-out/", view, name="chat_message_point_out"), *super().get_urls()]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -87,13 +87,17 @@ class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
         selected_messages = [
             message for message in self.limited_rows(request, messages) if self._may_point_out(request, message)
         ]
-        raised = [message for message in selected_messages if care_flags.raise_flag(message, request.user, now)]  # type: ignore[arg-type]
-        for message in raised:
+        flagged_messages = [
+            message
+            for message in selected_messages
+            if care_flags.raise_flag(message, request.user, now)  # type: ignore[arg-type]
+        ]
+        for message in flagged_messages:
             self.log_change(request, message, "crisis flag raised")
-        text = ngettext("%(count)d flag was raised.", "%(count)d flags were raised.", len(raised))
-        self.message_user(request, text % {"count": len(raised)})
+        text = ngettext("%(count)d flag was raised.", "%(count)d flags were raised.", len(flagged_messages))
+        self.message_user(request, text % {"count": len(flagged_messages)})
 
-    def point_out_one(self, request: HttpRequest, key: int) -> HttpResponse:
+    def point_out_message(self, request: HttpRequest, key: int) -> HttpResponse:
         message = get_object_or_404(self.get_queryset(request), pk=key)
         if not self._may_point_out(request, message):
             raise PermissionDenied

@@ -220,7 +220,7 @@ def steer_turn(
             if action == "choose":
                 versions.choose(turn.persona, turn.uuid)
             else:
-                turn = turns.ask_again(turn.persona, turn.uuid)
+                turn = turns.create_other_answer(turn.persona, turn.uuid)
                 _nudge(turn.persona, at_once=True)
         except VersionRefused as error:
             raise ApiError(409, error.code, "Another version is not possible here.") from error

@@ -52,22 +52,22 @@ def crisis(request: ContextRequest) -> Section | None:
     persona: Persona = request.persona
     session = request.burst[0].session_id if request.burst else None
     # The owner's last messages of the current session, and the new ones.
-    owners = [message for message in request.window if message.role == Message.Role.USER]
-    before = [message for message in owners if message.session_id == session]
+    owner_messages = [message for message in request.window if message.role == Message.Role.USER]
+    before = [message for message in owner_messages if message.session_id == session]
     crisis_messages = crises.crisis_messages_of(
         [*before, *request.burst][-max(knobs.care_lines(), len(request.burst)) :]
     )
-    now = bool(crisis_messages)
-    if not now:
+    is_now = bool(crisis_messages)
+    if not is_now:
         crisis_messages = crises.recent_crisis_messages(persona, request.now, session)
     if not crisis_messages:
         return None
-    text = render_prompt("crisis_guidance", persona.language, user_name=persona.user_display_name, now=now)
-    xray = {"when": "now" if now else "lately", "messages": [str(message.uuid) for message in crisis_messages]}
-    said_now = {burst_ids.pk for burst_ids in request.burst}
-    crying = [message.content for message in crisis_messages if message.pk in said_now]
-    how = "plain" if any(map(speaks_by_rule, crying)) else "doubtful" if crying else "lately"
-    material = {"crisis": how} if now else {}
+    text = render_prompt("crisis_guidance", persona.language, user_name=persona.user_display_name, now=is_now)
+    xray = {"when": "now" if is_now else "lately", "messages": [str(message.uuid) for message in crisis_messages]}
+    new_keys = {message.pk for message in request.burst}
+    new_texts = [message.content for message in crisis_messages if message.pk in new_keys]
+    certainty = "plain" if any(map(speaks_by_rule, new_texts)) else "doubtful" if new_texts else "lately"
+    material = {"crisis": certainty} if is_now else {}
     return Section("guidance", "system", with_heading(persona.language, "crisis", text), xray, material)
 
 
@@ -91,16 +91,16 @@ def recent_conversation(request: ContextRequest) -> Section | None:
         newest_first.append((label, message))
     if not newest_first:
         return None
-    labelled = newest_first[::-1]
+    messages = newest_first[::-1]
     material = {
         "recent": [
             {"role": message.role, "content": message.content, "at": message.created_at.isoformat()}
-            for _, message in labelled
+            for _, message in messages
         ]
     }
-    text = with_heading(persona.language, "recent", _format_window(persona, labelled, addressees))
+    text = with_heading(persona.language, "recent", _format_window(persona, messages, addressees))
     return Section(
-        "recent_conversation", "user", text, {"messages": [str(message.uuid) for _, message in labelled]}, material
+        "recent_conversation", "user", text, {"messages": [str(message.uuid) for _, message in messages]}, material
     )
 
 
@@ -136,7 +136,7 @@ def bucket_of(at: datetime, now: datetime) -> str:
     return "this_week" if days < 7 else "older"
 
 
-def _format_window(persona: Persona, labelled: Iterable[tuple[Label, Message]], to: Mapping[int, Neutral]) -> str:
+def _format_window(persona: Persona, messages: Iterable[tuple[Label, Message]], to: Mapping[int, Neutral]) -> str:
     owner, name, colon = one_line(persona.user_display_name), one_line(persona.name), COLONS[persona.language]
 
     def format_message(message: Message) -> Neutral:
@@ -146,15 +146,15 @@ def _format_window(persona: Persona, labelled: Iterable[tuple[Label, Message]], 
     # Joined here: a loop of the template takes four times as long.
     buckets = [
         (*label, lines_of(format_message(message) for _, message in group))
-        for label, group in groupby(labelled, itemgetter(0))
+        for label, group in groupby(messages, itemgetter(0))
     ]
     return render_prompt("recent", persona.language, buckets=buckets)
 
 
 def _label(persona: Persona, message: Message, now: datetime) -> Label:
     """The label above the messages of one day: the bucket and, unless it is today, the day and how long ago it was."""
-    then, local = message.created_at.astimezone(persona.zone), now.astimezone(persona.zone)
-    day, today = then.date(), local.date()
+    written_at, local = message.created_at.astimezone(persona.zone), now.astimezone(persona.zone)
+    day, today = written_at.date(), local.date()
     if day >= today:
-        return bucket_of(then, local), Neutral("")
-    return bucket_of(then, local), Neutral(note_days(day, day, today, persona.language)[1:-1])
+        return bucket_of(written_at, local), Neutral("")
+    return bucket_of(written_at, local), Neutral(note_days(day, day, today, persona.language)[1:-1])

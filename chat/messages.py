@@ -136,7 +136,7 @@ def publish_user_message(message: Message, extras: MessageExtras) -> None:
 def as_event(message: Message) -> dict[str, Any]:
     """The event data of an owner's message that was stored before, as the stream sent it."""
     ai_notice = bool(flags.ids_with_notice([message], is_whole=False))
-    return _as_event(message, MessageExtras(flags.help_beside(message), ai_notice))
+    return _as_event(message, MessageExtras(flags.help_of_message(message), ai_notice))
 
 
 def _as_event(message: Message, extras: MessageExtras) -> dict[str, Any]:

@@ -279,7 +279,7 @@ def _shown_message(message: Message, *, ai_notice: bool, memory_mode: bool, is_s
         original_uuid=message.turn.original.uuid if message.turn and message.turn.original else None,
         replaced_by=message.replaced_by.uuid if message.replaced_by else None,
         is_set_aside=is_set_aside,
-        help=flags.help_beside(message),
+        help=flags.help_of_message(message),
         ai_notice=ai_notice,
         memory_mode=memory_mode and is_reply,
         spoke_first=is_reply and message.turn is not None and message.turn.spoke_first,

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from echovessel.llm.providers import Models, Provider
-from echovessel.llm.request import Finished, Request, ResponseSchema, Usage
+from echovessel.llm.request import Request, ResponseSchema, StreamEnd, Usage
 
 PATH = "tests.scripted.ScriptedProvider"
 
@@ -54,7 +54,7 @@ class ScriptedProvider(Provider):
 
     async def stream(
         self, request: Request, shape: ResponseSchema | None = None
-    ) -> AsyncGenerator[str | Finished, None]:
+    ) -> AsyncGenerator[str | StreamEnd, None]:
         script.requests.append(request)
         reply = _next(request, shape)
         if isinstance(reply, Exception):
@@ -66,7 +66,7 @@ class ScriptedProvider(Provider):
             if script.held is not None:
                 await script.held.wait()
             await asyncio.sleep(0)
-        yield Finished("stop", Usage(10, 0, 5))
+        yield StreamEnd("stop", Usage(10, 0, 5))
 
 
 def _next(request: Request, shape: ResponseSchema | None) -> Any:

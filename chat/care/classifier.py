@@ -151,12 +151,12 @@ def scores(texts: Sequence[str], *, is_read_through: bool = False) -> list[float
     keys = [
         hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16, person=person).digest() for text in texts
     ]
-    cached = {key: score for key in keys if (score := _recent_scores.get(key)) is not None}
-    unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in cached}
-    new = dict(zip(unknown, _score(list(unknown.values()), is_read_through), strict=True))
-    _recent_scores.update(new)
-    cached |= new
-    return [cached[key] for key in keys]
+    known_scores = {key: score for key in keys if (score := _recent_scores.get(key)) is not None}
+    new_texts = {key: text for key, text in zip(keys, texts, strict=True) if key not in known_scores}
+    new_scores = dict(zip(new_texts, _score(list(new_texts.values()), is_read_through), strict=True))
+    _recent_scores.update(new_scores)
+    known_scores |= new_scores
+    return [known_scores[key] for key in keys]
 
 
 def language_of(plain: str) -> str:
@@ -196,7 +196,7 @@ class _Doubtful:
 def _score(texts: Sequence[str], is_read_through: bool = False) -> list[float]:
     """The score of each text, or of one of its sentences if that is higher: a cry among other sentences is one, too. A
     sentence without a phrase needs a higher score."""
-    best = _score_whole(texts, is_read_through)
+    best = _score_texts(texts, is_read_through)
     sentences: list[tuple[int, str, float]] = []
     for number, text in enumerate(texts):
         parts = (
@@ -206,15 +206,15 @@ def _score(texts: Sequence[str], is_read_through: bool = False) -> list[float]:
         for part in parts if len(parts) > 1 else []:
             if (has_phrase := speaks_by_rule(part)) or is_long:
                 sentences.append((number, part, 0.0 if has_phrase else ALONE_AMONG_MANY))
-    scores_of_parts = _score_whole([part for _, part, _ in sentences])
+    scores_of_parts = _score_texts([part for _, part, _ in sentences])
     for (number, _, margin), score in zip(sentences, scores_of_parts, strict=True):
         best[number] = max(best[number], score - margin)
     return best
 
 
-def _score_whole(texts: Sequence[str], is_read_through: bool = False) -> list[float]:
+def _score_texts(texts: Sequence[str], is_read_through: bool = False) -> list[float]:
     by_rule = [speaks_by_rule(text) for text in texts]
-    result = [SURE if is_heard else -SURE for is_heard in by_rule]
+    result = [SURE if is_phrase else -SURE for is_phrase in by_rule]
     models = load()
     doubtful: list[_Doubtful] = []
     for number, text in enumerate(texts):

@@ -44,7 +44,7 @@ _newest_of_owner: Query[tuple[str]] = Query(
         .values_list("content")[:MESSAGES_BEFORE]
     )
 )
-_flagged: Query[tuple[int]] = Query(
+_crisis_keys: Query[tuple[int]] = Query(
     lambda keys: Message.objects.filter(
         _SHOWS_HELP, pk__in=RawSQL("SELECT value FROM json_each(%s)", [keys])
     ).values_list("pk")
@@ -66,7 +66,7 @@ def handle_crisis_message(message: Message, now: datetime) -> tuple[str, ...]:
     inside the transaction that stores it."""
     CrisisFlag.objects.create(message=message, by_detector=True, raised_at=now)
     _hold_back(message.persona, now + timedelta(hours=knobs.care_hold_hours()))
-    return help_beside(message)
+    return help_of_message(message)
 
 
 def raise_help_by_model(messages: Sequence[Message], now: datetime) -> None:
@@ -87,11 +87,11 @@ def raise_help_by_model(messages: Sequence[Message], now: datetime) -> None:
             "chat.message.care",
             message_id=str(message.uuid),
             session_id=str(message.session.uuid),
-            care={"texts": list(help_beside(message))},
+            care={"texts": list(help_of_message(message))},
         )
 
 
-def help_beside(message: Message) -> tuple[str, ...]:
+def help_of_message(message: Message) -> tuple[str, ...]:
     """The help beside a message; none if only a person flagged it."""
     flag: CrisisFlag | None = getattr(message, "crisis_flag", None)
     if flag is None or not flag.shows_help:
@@ -106,19 +106,19 @@ def recent_crisis_messages(persona: Persona, now: datetime, session_id: int | No
         return []
     since = now - timedelta(hours=knobs.care_hold_hours())
     recent_messages = Message.objects.filter(persona=persona, created_at__gt=since).shown_to_models()
-    spoken = recent_messages.filter(_SHOWS_HELP)
-    return list(spoken.filter(Q(session__off_the_record=False) | Q(session=session_id)))
+    crisis_messages = recent_messages.filter(_SHOWS_HELP)
+    return list(crisis_messages.filter(Q(session__off_the_record=False) | Q(session=session_id)))
 
 
 def crisis_messages_of(messages: Sequence[Message]) -> list[Message]:
     """The crisis messages among `messages`."""
-    flagged = crisis_message_keys([message.pk for message in messages])
-    return [message for message in messages if message.pk in flagged]
+    keys = crisis_message_keys([message.pk for message in messages])
+    return [message for message in messages if message.pk in keys]
 
 
 def crisis_message_keys(keys: Sequence[int]) -> set[int]:
     """Keys of the crisis messages among these keys."""
-    return {key for (key,) in _flagged(json.dumps(list(keys)))}
+    return {key for (key,) in _crisis_keys(json.dumps(list(keys)))}
 
 
 def clear_expired_care(now: datetime) -> int:
@@ -148,18 +148,18 @@ def _hold_back(persona: Persona, until: datetime) -> None:
 
 # --- the notice that the persona is an AI ---
 @dataclass(frozen=True)
-class SpokenSpan:
+class OwnerSpan:
     """Times of the owner's first and last message in a session."""
 
     first: datetime
     last: datetime
 
 
-def is_notice_due(at: datetime, before: SpokenSpan | None) -> bool:
+def is_notice_due(at: datetime, before: OwnerSpan | None) -> bool:
     """Whether the notice stands with a message of time `at`, given the owner's messages of the session `before`.
 
     >>> noon = datetime(2026, 1, 1, 12)
-    >>> [is_notice_due(noon + timedelta(hours=hours), SpokenSpan(noon, noon)) for hours in (1, 2.9, 3, 7)]
+    >>> [is_notice_due(noon + timedelta(hours=hours), OwnerSpan(noon, noon)) for hours in (1, 2.9, 3, 7)]
     [False, False, True, True]
     """
     interval = timedelta(hours=knobs.ai_notice_hours())
@@ -172,26 +172,26 @@ def is_notice_due_in(session: Session, now: datetime) -> bool:
         return True
     if session.message_count > 1 and now - session.started_at < timedelta(hours=knobs.ai_notice_hours()):
         return False
-    return is_notice_due(now, _spoken_spans([session], Message.objects.all()).get(session.pk))
+    return is_notice_due(now, _owner_spans([session], Message.objects.all()).get(session.pk))
 
 
 def ids_with_notice(messages: Sequence[Message], *, is_whole: bool) -> set[int]:
     """Keys of the messages, given oldest first, with which the notice stands; imported sessions have none. Earlier
     messages of their sessions are looked up unless the sessions are whole."""
     ours = [message for message in messages if message.role == Message.Role.USER and not message.session.import_uuid]
-    spans: dict[int, SpokenSpan] = {}
+    spans: dict[int, OwnerSpan] = {}
     if ours and not is_whole:
-        spans = _spoken_spans({message.session for message in ours}, Message.objects.before(ours[0]))
+        spans = _owner_spans({message.session for message in ours}, Message.objects.before(ours[0]))
     due = set()
     for message in ours:
         before = spans.get(message.session_id)
         if is_notice_due(message.created_at, before):
             due.add(message.pk)
-        spans[message.session_id] = SpokenSpan(before.first if before else message.created_at, message.created_at)
+        spans[message.session_id] = OwnerSpan(before.first if before else message.created_at, message.created_at)
     return due
 
 
-def _spoken_spans(sessions: Iterable[Session], among: MessageQuerySet) -> dict[int, SpokenSpan]:
-    theirs = among.filter(session__in=sessions, role=Message.Role.USER).order_by().values_list("session")
-    rows = theirs.annotate(Min("created_at"), Max("created_at"))
-    return {session: SpokenSpan(first, last) for session, first, last in rows}
+def _owner_spans(sessions: Iterable[Session], among: MessageQuerySet) -> dict[int, OwnerSpan]:
+    owner_messages = among.filter(session__in=sessions, role=Message.Role.USER).order_by().values_list("session")
+    rows = owner_messages.annotate(Min("created_at"), Max("created_at"))
+    return {session: OwnerSpan(first, last) for session, first, last in rows}

@@ -52,8 +52,8 @@ def forms(text: str) -> Iterator[str]:
 
 # --- phrases ---
 LONGEST = 160  # characters from a key word, either side, within which its phrase lies
-LOOKED_AT = 48  # characters before and after the words
-SENTENCE_LOOKED_AT = 160  # characters either side, in which news and fiction are told by their words
+CONTEXT_CHARACTERS = 48  # characters before and after the words
+SENTENCE_CHARACTERS = 160  # characters either side, in which news and fiction are told by their words
 _ENDS = ".!?。！？\n"
 
 
@@ -63,38 +63,38 @@ class Phrase:
 
     `keys` are plain texts of which at least one stands in every match of `words`; without any of them nothing is tried.
     If `not_before` matches up to the words, or `not_after` from their end, something else is meant; also if their
-    sentence matches `told` (news, fiction), unless `own` matches up to them.
+    sentence matches `stories` (news, fiction), unless `own` matches up to them.
     """
 
     keys: tuple[str, ...]
     words: re.Pattern[str]
     not_before: re.Pattern[str] | None = None
     not_after: re.Pattern[str] | None = None
-    told: re.Pattern[str] | None = None
+    stories: re.Pattern[str] | None = None
     own: re.Pattern[str] | None = None
 
     def is_in(self, text: str) -> bool:
         """Whether `text`, in one of its plain forms, contains the phrase and means it."""
         return any(
-            self._is_meant(text, match.start(), match.end())
+            self._applies_at(text, match.start(), match.end())
             for start, end in _pieces_around(self.keys, text)
             for match in self.words.finditer(text, start, end)
         )
 
-    def _is_meant(self, text: str, start: int, end: int) -> bool:
-        before = text[max(0, start - LOOKED_AT) : start]
+    def _applies_at(self, text: str, start: int, end: int) -> bool:
+        before = text[max(0, start - CONTEXT_CHARACTERS) : start]
         if self.not_before and self.not_before.search(before):
             return False
-        if self.not_after and self.not_after.match(text, end, end + LOOKED_AT):
+        if self.not_after and self.not_after.match(text, end, end + CONTEXT_CHARACTERS):
             return False
-        if self.told is None or (self.own and self.own.search(before)):
+        if self.stories is None or (self.own and self.own.search(before)):
             return True
         # The sentence around the words tells whether it is about somebody else, in the news or in a story.
-        before = text[max(0, start - SENTENCE_LOOKED_AT) : start]
-        after = text[end : end + SENTENCE_LOOKED_AT]
+        before = text[max(0, start - SENTENCE_CHARACTERS) : start]
+        after = text[end : end + SENTENCE_CHARACTERS]
         sentence_start = max(before.rfind(sign) for sign in _ENDS) + 1
         sentence_end = min((at for sign in _ENDS if (at := after.find(sign)) >= 0), default=len(after))
-        return not self.told.search(f"{before[sentence_start:]}{text[start:end]}{after[:sentence_end]}")
+        return not self.stories.search(f"{before[sentence_start:]}{text[start:end]}{after[:sentence_end]}")
 
 
 def _pieces_around(keys: Sequence[str], text: str) -> list[tuple[int, int]]:
@@ -116,30 +116,30 @@ def _pieces_around(keys: Sequence[str], text: str) -> list[tuple[int, int]]:
     return pieces
 
 
-def _read(language: str, flags: re.RegexFlag = re.NOFLAG) -> tuple[Phrase, ...]:
+def _read_phrases(language: str, flags: re.RegexFlag = re.NOFLAG) -> tuple[Phrase, ...]:
     file = tomllib.loads(Path(__file__).with_name(f"phrases.{language}.toml").read_text(encoding="utf-8"))
 
     def either(alternatives: Sequence[str], flags: re.RegexFlag = flags) -> re.Pattern[str] | None:
         return re.compile("|".join(alternatives), flags) if alternatives else None
 
-    file_told, own = either(file.get("told", ()), re.NOFLAG), either(file.get("own", ()), re.NOFLAG)
+    stories, own = either(file.get("told", ()), re.NOFLAG), either(file.get("own", ()), re.NOFLAG)
 
     def phrase(entry: dict[str, Any]) -> Phrase:
         not_before = "|".join(entry.get("not_before", ()))
-        is_told = entry.get("not_in_stories", False)
+        skips_stories = entry.get("not_in_stories", False)
         return Phrase(
             keys=tuple(entry["keys"]),
             words=re.compile("|".join(entry["words"]), flags),
             not_before=re.compile(f"(?:{not_before})$", flags) if not_before else None,
             not_after=either(entry.get("not_after", ())),
-            told=file_told if is_told else None,
-            own=own if is_told else None,
+            stories=stories if skips_stories else None,
+            own=own if skips_stories else None,
         )
 
     return tuple(phrase(entry) for entry in file["phrase"])
 
 
-ENGLISH, CHINESE, PINYIN = _read("en", re.ASCII), _read("zh"), _read("pinyin")
+ENGLISH, CHINESE, PINYIN = _read_phrases("en", re.ASCII), _read_phrases("zh"), _read_phrases("pinyin")
 
 
 _LATIN, _HAN = re.compile("[a-z]{3}"), re.compile("[\u3400-\u9fff]")

@@ -50,7 +50,7 @@ class Data:
     def is_cry(self) -> np.ndarray:
         return np.array([line.is_cry for line in self.lines])
 
-    def where(self, mask: np.ndarray) -> "Data":
+    def select(self, mask: np.ndarray) -> "Data":
         rows = np.flatnonzero(mask)
         return Data([self.lines[int(row)] for row in rows], [self.counts[int(row)] for row in rows], self.vectors[rows])
 
@@ -116,15 +116,15 @@ def train(data: Data, language: str, axes: np.ndarray) -> dict[str, np.ndarray]:
     weight = NGRAMS[language]
     kernel = np.exp(-GAMMA * distances) + weight * (ngrams @ ngrams.T).toarray()
     machine = SVC(kernel="precomputed", C=COST, class_weight="balanced").fit(kernel, data.is_cry)
-    used, alphas = machine.support_, machine.dual_coef_[0]
+    support, alphas = machine.support_, machine.dual_coef_[0]
     return {
         "rarity": rarity.astype(np.float16),
         "first": first.coef_[0].astype(np.float16),
-        "linear": (weight * (ngrams[used].T @ alphas)).astype(np.float16),
+        "linear": (weight * (ngrams[support].T @ alphas)).astype(np.float16),
         "mean": mean,
         "projection": projection,
         "projection_scale": projection_scale,
-        "centres": centres[used],
+        "centres": centres[support],
         "centre_scale": centre_scale,
         "centre_weights": alphas.astype(np.float32),
         "numbers": np.array([first.intercept_[0], 0.0, 0.0, GAMMA, machine.intercept_[0]]),
@@ -161,7 +161,7 @@ class Unseen:
         through the sentence model."""
         return float(np.quantile(self.whole[~self.is_cry & self.is_even], 1 - false_alarms))
 
-    def heard(self, threshold: float) -> np.ndarray:
+    def classify(self, threshold: float) -> np.ndarray:
         low, high = self.band
         sure_no, sure_yes = (self.first < low) & ~self.by_rule, self.first > high
         is_cry: np.ndarray = sure_yes | ((self.whole > threshold) & ~sure_no)
@@ -175,10 +175,10 @@ def scores_of_unseen_writers(
     by_writer = np.array([line.writer for line in data.lines])
     first, whole = np.zeros(len(data.lines)), np.zeros(len(data.lines))
     for writer in writers:
-        trained = train(data.where(by_writer != writer), language, axes)
-        first[by_writer == writer], whole[by_writer == writer] = score(data.where(by_writer == writer), trained)
+        trained = train(data.select(by_writer != writer), language, axes)
+        first[by_writer == writer], whole[by_writer == writer] = score(data.select(by_writer == writer), trained)
     rows = np.isin(by_writer, writers)
-    data = data.where(rows)
+    data = data.select(rows)
     by_rule = np.array([speaks_by_rule(line.text) for line in data.lines])
     is_even = np.isin(by_writer[rows], EVEN_WRITERS)
     return data, Unseen(by_rule, first[rows], whole[rows] + classifier.RULE_BONUS * by_rule, data.is_cry, is_even)
@@ -186,23 +186,22 @@ def scores_of_unseen_writers(
 
 def report(data: Data, unseen: Unseen, language: str) -> None:
     low, high = unseen.band
-    passed = ((unseen.first >= low) & (unseen.first <= high)) | unseen.by_rule
-    say(f"== {language}: {len(data.lines)} lines, {passed.mean():.0%} passed through the model")
+    in_band = ((unseen.first >= low) & (unseen.first <= high)) | unseen.by_rule
+    say(f"== {language}: {len(data.lines)} lines, {in_band.mean():.0%} passed through the model")
     writers = np.array([line.writer for line in data.lines])
     kinds = np.array([line.kind for line in data.lines])
-    is_heard = unseen.heard(unseen.threshold_at(FALSE_ALARMS[language]))
+    is_positive = unseen.classify(unseen.threshold_at(FALSE_ALARMS[language]))
     for label, rows in (("cries", unseen.is_cry), ("harmless", ~unseen.is_cry)):
-        say(f"{label}: {is_heard[rows].mean():.1%} heard, {unseen.by_rule[rows].mean():.1%} by the rules alone")
+        say(f"{label}: {is_positive[rows].mean():.1%} heard, {unseen.by_rule[rows].mean():.1%} by the rules alone")
         for group in (writers, kinds):
             for name in sorted(set(group[rows])):
-                of = rows & (group == name)
-                say(
-                    f"    {name}: {is_heard[of].mean():.1%} of {of.sum()}, by the rules {unseen.by_rule[of].mean():.1%}"
-                )
+                own = rows & (group == name)
+                by_rule = unseen.by_rule[own].mean()
+                say(f"    {name}: {is_positive[own].mean():.1%} of {own.sum()}, by the rules {by_rule:.1%}")
     for rate in (0.01, 0.02, 0.025, 0.03, 0.035, 0.04, 0.05, 0.07, 0.10):
-        is_heard = unseen.heard(unseen.threshold_at(rate))[unseen.is_even]
+        is_positive = unseen.classify(unseen.threshold_at(rate))[unseen.is_even]
         is_cry = unseen.is_cry[unseen.is_even]
-        say(f"curve: {is_heard[is_cry].mean():.1%} of cries at {is_heard[~is_cry].mean():.1%} of harmless lines")
+        say(f"curve: {is_positive[is_cry].mean():.1%} of cries at {is_positive[~is_cry].mean():.1%} of harmless lines")
 
 
 if __name__ == "__main__":

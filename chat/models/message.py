@@ -33,8 +33,8 @@ class MessageQuerySet(models.QuerySet["Message"]):
     def on_record(self) -> "MessageQuerySet":
         return self.filter(session__off_the_record=False)
 
-    def said_here(self) -> "MessageQuerySet":
-        """Messages between persona and owner in this installation, not imported ones."""
+    def without_imports(self) -> "MessageQuerySet":
+        """Messages that were not imported: between persona and owner, in this installation."""
         return self.exclude(session__close_reason=Session.CloseReason.IMPORT)
 
     def since(self, moment: datetime) -> "MessageQuerySet":

@@ -38,10 +38,10 @@ class ErrandReply:
     uuid: UUID = field(default_factory=uuid4)
     created_at: datetime = field(default_factory=timezone.now)
     text: str = ""
-    beside: str = ""
+    preface: str = ""
     is_cut: bool = False
 
-    async def pieces(self) -> AsyncGenerator[str | llm.Withdrawn | None, None]:
+    async def pieces(self) -> AsyncGenerator[str | llm.Withdrawal | None, None]:
         """The answer, in one piece. Raises CompletionRefused."""
         now = time.monotonic()
         if not pace.admit(self.persona.owner_id, now):
@@ -72,7 +72,7 @@ class ErrandReply:
             async with aclosing(llm.stream(request)) as pieces:
                 text = ""
                 async for piece in pieces:
-                    if isinstance(piece, llm.Withdrawn):
+                    if isinstance(piece, llm.Withdrawal):
                         text = ""
                     elif isinstance(piece, str):
                         text += piece

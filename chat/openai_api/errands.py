@@ -39,9 +39,9 @@ SYSTEM_OPENINGS = (
     "总结给出的会话，将其总结为语言为",
 )
 # Documents or search results that Open WebUI wraps around a user message: that is conversation, not an errand.
-AROUND_TALK = re.compile(r"### Task:\s*Respond to the user query using the provided context", re.IGNORECASE)
+DOCUMENTS = re.compile(r"### Task:\s*Respond to the user query using the provided context", re.IGNORECASE)
 BEGINNING = 60  # characters; clients cut what they quote, Chatbox at 100
-LEAST_BYTES = 16  # of her words; with fewer it would be chance
+LEAST_BYTES = 16  # of the reply; a shorter one may occur by chance
 
 
 def is_marked(headers: Mapping[str, str]) -> bool:
@@ -49,20 +49,21 @@ def is_marked(headers: Mapping[str, str]) -> bool:
     return bool(headers.get(HEADER, "").strip())
 
 
-def is_known(text: str) -> bool:
-    """
-    >>> is_known("### Task:\\nGenerate a concise title."), is_known("My task: a title.")
+def is_errand_prompt(text: str) -> bool:
+    """Whether a user message is the prompt of an errand, as a client words it.
+
+    >>> is_errand_prompt("### Task:\\nGenerate a concise title."), is_errand_prompt("My task: a title.")
     (True, False)
     """
-    return text.lstrip().startswith(OPENINGS) and not is_around_talk(text)
+    return text.lstrip().startswith(OPENINGS) and not has_documents(text)
 
 
-def is_around_talk(text: str) -> bool:
+def has_documents(text: str) -> bool:
     """Whether the client has wrapped documents around a user message."""
-    return AROUND_TALK.match(text.lstrip()) is not None
+    return DOCUMENTS.match(text.lstrip()) is not None
 
 
-def is_system_known(text: str) -> bool:
+def is_errand_system_prompt(text: str) -> bool:
     """Whether a system message makes the request an errand."""
     return text.lstrip().startswith(SYSTEM_OPENINGS)
 
@@ -75,8 +76,8 @@ def quotes(text: str, owner_text: str, reply: str) -> bool:
     >>> quotes("Yes. Hello, are you there?", "Hello", "Yes.")
     False
     """
-    text_start, answered = _beginning(owner_text), _beginning(reply)
-    return len(answered.encode()) >= LEAST_BYTES and bool(text_start) and text_start in text and answered in text
+    text_start, reply_start = _beginning(owner_text), _beginning(reply)
+    return len(reply_start.encode()) >= LEAST_BYTES and bool(text_start) and text_start in text and reply_start in text
 
 
 def _beginning(text: str) -> str:

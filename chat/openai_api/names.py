@@ -17,7 +17,7 @@ def models_of(user: User) -> dict[str, Persona]:
     return {persona.external_id or slug: persona for slug, persona in by_slug.items()}
 
 
-def persona_called(user: User, name: str) -> Persona | None:
+def find_persona(user: User, name: str) -> Persona | None:
     """The user's persona with that archive id, slug or id, or with that name if it is unique; anybody else's does not
     exist."""
     personas = list(Persona.objects.owned_by(user).select_related("owner").order_by("id"))

@@ -23,17 +23,19 @@ from persona.models import Persona
 
 @dataclass(frozen=True)
 class ReceivedTurn:
-    """The turn that answers a request, and the text before its reply: what the page shows beside a message."""
+    """The turn that answers a request; `preface` precedes the reply: the notices that a page shows beside a message."""
 
     turn: Turn
-    beside: str
+    preface: str
 
 
 def receive(persona: Persona, completion: CompletionRequest, key: str, now: datetime) -> ReceivedTurn:
     """The turn that answers the request: a new one, or that of the same request before, retried if it failed. `key` is
     the client's Idempotency-Key, or "". Raises CompletionRefused."""
-    speak_of_crisis(completion.lines)  # here, where nobody waits for it: what was heard lately is not heard anew
-    with transaction.atomic():  # it takes the write lock: the same request sent twice at once is told here
+    speak_of_crisis(completion.lines)  # here, where nobody waits for it: the scores of recent texts are cached
+    with (
+        transaction.atomic()
+    ):  # it takes the write lock: of two equal requests the second finds the messages of the first
         stored_messages = _messages_of_repeat(persona, completion, key, now)
         if not stored_messages:
             stored_messages = [] if key else _unanswered(persona, completion, now)
@@ -45,33 +47,33 @@ def receive(persona: Persona, completion: CompletionRequest, key: str, now: date
             raise CompletionRefused(400, "idempotency_key_spent", "What this key was used for is gone.", final=True)
         if turn.status == Turn.Status.FAILED:
             turns.retry(persona, turn.uuid)
-        # What a page shows beside these messages: that the persona is an AI, and help after a crisis message. As a
-        # quotation, to tell it from the persona's words.
+        # The notice that the persona is an AI, and help after a crisis message. Quoted, to distinguish them from the
+        # persona's words.
         events = [messages.as_event(message) for message in stored_messages]
         texts = [text for event in events for text in event.get("care", {}).get("texts", [])]
         if any(event.get("ai_notice") for event in events):
             with translation.override("zh-hans" if persona.language == "zh" else "en"):
                 notice = _("%(name)s is an AI, a computer program. It has no feelings of its own.")
                 texts.insert(0, notice % {"name": persona.name})
-        quoted = [
+        quotations = [
             "\n".join(f"> {quoted_line}".rstrip() for quoted_line in text.splitlines()) for text in dict.fromkeys(texts)
         ]
-        return ReceivedTurn(turn, "".join(f"{text}\n\n" for text in quoted))
+        return ReceivedTurn(turn, "".join(f"{text}\n\n" for text in quotations))
 
 
 def _unanswered(persona: Persona, completion: CompletionRequest, now: datetime) -> list[Message]:
-    """Stored messages that the request repeats at its beginning, because the reply to them failed or the client left
+    """Stored messages without a reply that the request repeats at its beginning: the reply failed, or the client left
     before it came."""
-    there: list[Message] = []
+    messages_left: list[Message] = []
     for turn in _recent_turns(persona, now):
         messages = _messages_of(turn)
-        if _is_heard(messages, completion):
+        if _has_reply(messages, completion):
             break
-        there = _of_the_user(messages) + there
-    contents = [message.content for message in there]
+        messages_left = _of_the_user(messages) + messages_left
+    contents = [message.content for message in messages_left]
     limit = min(len(contents), len(completion.lines))
     count = next((count for count in range(limit, 0, -1) if tuple(contents[-count:]) == completion.lines[:count]), 0)
-    return there[len(there) - count :]
+    return messages_left[len(messages_left) - count :]
 
 
 def _messages_of_repeat(persona: Persona, completion: CompletionRequest, key: str, now: datetime) -> list[Message]:
@@ -89,9 +91,9 @@ def _messages_of_repeat(persona: Persona, completion: CompletionRequest, key: st
     # Everything before the last reply it knows is history, even the same words.
     for turn in _recent_turns(persona, now):
         stored_messages = _messages_of(turn)
-        if _is_heard(stored_messages, completion):
+        if _has_reply(stored_messages, completion):
             break
-        if run := _run_of(completion.lines, stored_messages):
+        if run := _find_run(completion.lines, stored_messages):
             return run
     # Clients let a person ask for another answer, however late: their history ends just before the newest turn, and its
     # messages come again. The persona's first answer stays.
@@ -99,8 +101,8 @@ def _messages_of_repeat(persona: Persona, completion: CompletionRequest, key: st
     if len(turns) < 2 or not completion.last_reply.strip():
         return []
     newest, before = (_messages_of(turn) for turn in turns)
-    run = _run_of(completion.lines, newest)
-    return run if _is_heard(before, completion) and not _is_heard(newest, completion) else []
+    run = _find_run(completion.lines, newest)
+    return run if _has_reply(before, completion) and not _has_reply(newest, completion) else []
 
 
 def quotes_the_session(persona: Persona, completion: CompletionRequest, now: datetime) -> bool:
@@ -133,9 +135,9 @@ def _recent_turns(persona: Persona, now: datetime) -> Sequence[Turn]:
     return list(persona.turns.filter(recent, session__channel=CHANNEL, original=None).order_by("-id")[:10])
 
 
-def _run_of(texts: tuple[str, ...], of_both: list[Message]) -> list[Message]:
+def _find_run(texts: tuple[str, ...], turn_messages: list[Message]) -> list[Message]:
     """The consecutive user messages with exactly these texts; another request may share their turn."""
-    owner_messages = _of_the_user(of_both)
+    owner_messages = _of_the_user(turn_messages)
     for start in range(len(owner_messages) - len(texts) + 1):
         run = owner_messages[start : start + len(texts)]
         if tuple(message.content for message in run) == texts:
@@ -143,10 +145,10 @@ def _run_of(texts: tuple[str, ...], of_both: list[Message]) -> list[Message]:
     return []
 
 
-def _is_heard(completion: list[Message], messages: CompletionRequest) -> bool:
+def _has_reply(messages: list[Message], request: CompletionRequest) -> bool:
     """Whether the client has the reply. Text shown beside the message may precede it."""
-    replies = [message.content.strip() for message in completion if message.role == Message.Role.PERSONA]
-    return any(messages.last_reply.strip().endswith(reply) for reply in replies)
+    replies = [message.content.strip() for message in messages if message.role == Message.Role.PERSONA]
+    return any(request.last_reply.strip().endswith(reply) for reply in replies)
 
 
 def _client_id(persona: Persona, key: str, number: int) -> UUID | None:

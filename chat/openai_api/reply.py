@@ -19,9 +19,9 @@ from chat.openai_api.errors import CompletionRefused, of_turn, token_ended
 from chat.openai_api.requests import CompletionRequest
 from chat.socket import stream
 from chat.turns import runner
-from chat.turns.slots import NoneFree, Slots
+from chat.turns.slots import NoSlotFree, Slots
 from echovessel.embeddings import embedding
-from echovessel.llm import Withdrawn
+from echovessel.llm import Withdrawal
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.events import Frame
 from echovessel.process.threads import in_thread
@@ -43,7 +43,7 @@ class Reply:
     login: Login
     key: str = ""
     turn: Turn = field(init=False)
-    beside: str = field(default="", init=False)
+    preface: str = field(default="", init=False)
 
     @property
     def uuid(self) -> UUID:
@@ -60,8 +60,8 @@ class Reply:
     async def usage(self) -> "Usage":
         return await in_thread(usage_of, self)
 
-    async def pieces(self) -> AsyncGenerator[str | Withdrawn | None, None]:
-        """The text that a page shows beside the message, then the reply; None while there is nothing new. `Withdrawn`:
+    async def pieces(self) -> AsyncGenerator[str | Withdrawal | None, None]:
+        """The preface, then the reply; None while there is nothing new. `Withdrawal`:
         discard the reply so far. Raises CompletionRefused. Close it by `contextlib.aclosing`."""
         async with acquire_slot(self.persona.owner_id):
             if not await in_thread(self.login.stands, timezone.now()):  # it may have waited for its slot
@@ -82,16 +82,16 @@ class Reply:
                 await anext(frames)  # from here on nothing is missed
                 embedding.soon(self.request.lines[-1])  # while it is stored; the turn will ask for it
                 received = await in_thread(receive.receive, self.persona, self.request, self.key, timezone.now())
-                self.turn, self.beside = received.turn, received.beside
+                self.turn, self.preface = received.turn, received.preface
                 runner.get_runner().nudge(self.persona.pk, at_once=True)
-                if self.beside:
-                    yield self.beside
-                listened = self._while_welcome(frames)
-                async with aclosing(stream.with_beats(listened, knobs.stream_beat_seconds())) as beating:
-                    async for piece in _reply_pieces(self.turn, beating):
+                if self.preface:
+                    yield self.preface
+                valid_frames = self._while_token_valid(frames)
+                async with aclosing(stream.with_beats(valid_frames, knobs.stream_beat_seconds())) as frames_with_beats:
+                    async for piece in _reply_pieces(self.turn, frames_with_beats):
                         yield piece
 
-    async def _while_welcome(self, frames: AsyncIterator[Frame]) -> AsyncGenerator[Frame, None]:
+    async def _while_token_valid(self, frames: AsyncIterator[Frame]) -> AsyncGenerator[Frame, None]:
         """The frames while the token is valid. Raises CompletionRefused."""
         async for frame in frames:
             if frame.event != access_revocation.CHANGED:
@@ -102,7 +102,7 @@ class Reply:
 
 async def _reply_pieces(
     turn: Turn, frames: AsyncIterator[Frame | None]
-) -> AsyncGenerator[str | Withdrawn | None, None]:
+) -> AsyncGenerator[str | Withdrawal | None, None]:
     """The reply of a turn to its end; None after each interval without text. Raises CompletionRefused, also after too
     long a wait."""
     clock = asyncio.get_running_loop().time
@@ -125,7 +125,7 @@ async def _reply_pieces(
             # Whether both are the beginning of one text.
             if text and (frame.data.get("withdrawn") or not (has_reply.startswith(text) or text.startswith(has_reply))):
                 text = ""
-                yield Withdrawn()
+                yield Withdrawal()
             if piece := has_reply[len(text) :]:
                 text += piece
                 yield piece
@@ -178,8 +178,8 @@ async def acquire_slot(owner_id: int) -> AsyncIterator[None]:
     """One of the owner's slots, after a wait if none is free. Raises CompletionRefused."""
     limit, queue_limit, patience_seconds = knobs.waiting_requests(), knobs.queued_requests(), knobs.queue_seconds()
     try:
-        async with _waiting.one_in_turn(owner_id, limit, queue_limit=queue_limit, patience_seconds=patience_seconds):
+        async with _waiting.wait_and_hold(owner_id, limit, queue_limit=queue_limit, wait_seconds=patience_seconds):
             yield
-    except NoneFree as error:
+    except NoSlotFree as error:
         message = "As many requests as may wait for a reply do so already."
         raise CompletionRefused(429, "rate_limit_exceeded", message, retry_after=retry_after.SECONDS) from error

@@ -77,8 +77,8 @@ def parse_request(body: bytes) -> CompletionRequest:
     last = max((at for at, message in enumerate(parsed.messages) if message.role == "assistant"), default=-1)
     # All texts of a client that asks in its own name and not for a person.
     users = [message.text() for message in parsed.messages if message.role == "user"]
-    by_system = any(errands.is_system_known(m.text()) for m in parsed.messages if m.role == "system")
-    is_errand = by_system or (users and all(map(errands.is_known, users)))
+    by_system = any(errands.is_errand_system_prompt(m.text()) for m in parsed.messages if m.role == "system")
+    is_errand = by_system or (users and all(map(errands.is_errand_prompt, users)))
     errand = "\n\n".join(message.text() for message in parsed.messages) if is_errand else ""
     texts = _new_lines(parsed.messages[last + 1 :])
     if not errand:
@@ -92,9 +92,9 @@ def parse_request(body: bytes) -> CompletionRequest:
         if (longest := max(map(len, texts))) > MAX_CHARACTERS:
             message = f"A message has at most {MAX_CHARACTERS:,} characters; one has {longest:,}."
             raise CompletionRefused(400, "string_above_max_length", message, param="messages")
-        if any(map(errands.is_known, texts)):
+        if any(map(errands.is_errand_prompt, texts)):
             raise not_talk()
-        if any(map(errands.is_around_talk, texts)):
+        if any(map(errands.has_documents, texts)):
             message = (
                 "This message wraps documents or search results around what was said, and a persona is told words only."
                 " Send it without files, knowledge and web search."

@@ -25,7 +25,7 @@ from chat.openai_api.requests import parse_request
 from chat.socket.sse import CONTENT_TYPE, HEARTBEAT, UNBUFFERED
 from chat.turns import runner
 from echovessel.api.tokens import bearer
-from echovessel.llm import Withdrawn
+from echovessel.llm import Withdrawal
 from echovessel.process import redaction
 from echovessel.process.threads import in_thread
 from echovessel.web.admission import Login
@@ -54,7 +54,7 @@ def models(request: HttpRequest) -> JsonResponse:
 def model(request: HttpRequest, name: str) -> JsonResponse:
     """One persona of the caller's."""
     try:
-        return JsonResponse(names.as_model(name, _called(_caller(request, "GET"), name)))
+        return JsonResponse(names.as_model(name, _find_persona(_caller(request, "GET"), name)))
     except CompletionRefused as error:
         return error.answer()
 
@@ -70,7 +70,7 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
             async with aclosing(reply.pieces()) as pieces:
                 text = ""
                 async for piece in pieces:
-                    text = reply.beside if isinstance(piece, Withdrawn) else text + (piece or "")
+                    text = reply.preface if isinstance(piece, Withdrawal) else text + (piece or "")
             message = {"role": "assistant", "content": text, "refusal": None}
             choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply), "logprobs": None}
             usage = await reply.usage()
@@ -97,7 +97,7 @@ def _reply_to(request: HttpRequest) -> AnyReply:
     """The request, with the persona asked. Raises CompletionRefused."""
     caller = _caller(request, "POST")
     try:
-        asking = parse_request(request.body)
+        completion = parse_request(request.body)
     except RequestDataTooBig as error:
         message = "This request is too long. Only what is new has to be sent: the rest she knows."
         raise CompletionRefused(413, "request_too_large", message) from error
@@ -106,15 +106,19 @@ def _reply_to(request: HttpRequest) -> AnyReply:
         raise CompletionRefused(
             400, "idempotency_key_too_long", f"An Idempotency-Key has at most {LONGEST_KEY} characters."
         )
-    persona = _called(caller, asking.model)
+    persona = _find_persona(caller, completion.model)
     is_errand = (
-        asking.errand or errands.is_marked(request.headers) or quotes_the_session(persona, asking, timezone.now())
+        completion.errand
+        or errands.is_marked(request.headers)
+        or quotes_the_session(persona, completion, timezone.now())
     )
     if is_errand:
-        return ErrandReply(persona, asking.as_errand())
-    refuse_merged(asking.lines, [persona.name, persona.user_display_name, persona.user_name], is_alone=asking.is_alone)
+        return ErrandReply(persona, completion.as_errand())
+    refuse_merged(
+        completion.lines, [persona.name, persona.user_display_name, persona.user_name], is_alone=completion.is_alone
+    )
     login = Login(caller.pk, secret=request.headers["Authorization"].partition(" ")[2].strip())
-    return Reply(persona, asking, login, key)
+    return Reply(persona, completion, login, key)
 
 
 def _caller(request: HttpRequest, method: str) -> User:
@@ -139,8 +143,8 @@ def _caller(request: HttpRequest, method: str) -> User:
     return caller
 
 
-def _called(caller: User, name: str) -> Persona:
-    persona = names.persona_called(caller, name)
+def _find_persona(caller: User, name: str) -> Persona:
+    persona = names.find_persona(caller, name)
     if persona is None:
         message = "There is no such model. /v1/models lists your personas."
         raise CompletionRefused(404, "model_not_found", message, param="model")
@@ -148,13 +152,13 @@ def _called(caller: User, name: str) -> Persona:
 
 
 async def _chunks(
-    reply: AnyReply, first: str | Withdrawn | None, pieces: AsyncGenerator[str | Withdrawn | None, None]
+    reply: AnyReply, first: str | Withdrawal | None, pieces: AsyncGenerator[str | Withdrawal | None, None]
 ) -> AsyncGenerator[str, None]:
     async with aclosing(pieces):
-        yield _chunk(reply, {"role": "assistant", "content": _as_sent(first or "")})
+        yield _chunk(reply, {"role": "assistant", "content": _format_piece(first or "")})
         try:
             async for piece in pieces:
-                yield HEARTBEAT if piece is None else _chunk(reply, {"content": _as_sent(piece)})
+                yield HEARTBEAT if piece is None else _chunk(reply, {"content": _format_piece(piece)})
         except CompletionRefused as error:
             yield _event(error.as_json())
             return
@@ -172,10 +176,10 @@ def _finish_reason(reply: AnyReply) -> str:
     return "length" if reply.is_cut else "stop"
 
 
-def _as_sent(piece: str | Withdrawn) -> str:
+def _format_piece(piece: str | Withdrawal) -> str:
     """A client cannot take back text that it has: the reply begins again in a new paragraph. It happens once to a model
     whose name does not tell that it thinks (`llm.providers`)."""
-    return "\n\n" if isinstance(piece, Withdrawn) else piece
+    return "\n\n" if isinstance(piece, Withdrawal) else piece
 
 
 def _broken(error: Exception) -> CompletionRefused:

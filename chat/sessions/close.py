@@ -34,21 +34,21 @@ def close(session: Session, reason: str, now: datetime) -> bool:
             reason=reason,
         )
         if session.off_the_record:
-            tell_whether_off_the_record(session, on=False)
-        tell_whether_waiting(session, now)
+            publish_off_the_record(session, on=False)
+        publish_waiting(session, now)
         enqueue_consolidation(session)
     return True
 
 
-def tell_whether_off_the_record(session: Session, *, on: bool) -> None:
+def publish_off_the_record(session: Session, *, on: bool) -> None:
     """Publish that the session off the record has begun (`on`) or ended."""
     events.publish(session.persona.uuid, "chat.session.off_the_record", session_id=str(session.uuid), on=on)
 
 
-def tell_whether_waiting(session: Session, now: datetime) -> None:
+def publish_waiting(session: Session, now: datetime) -> None:
     """Publish what the consolidation of the session is waiting for, if anything. Call inside a transaction."""
-    waiting = Session.objects.filter(pk=session.pk, lease_until__gt=now).exclude(waiting_for="")
-    for reason, until in waiting.values_list("waiting_for", "lease_until"):
+    sessions = Session.objects.filter(pk=session.pk, lease_until__gt=now).exclude(waiting_for="")
+    for reason, until in sessions.values_list("waiting_for", "lease_until"):
         events.publish(
             session.persona.uuid,
             "chat.session.waiting",
@@ -66,11 +66,13 @@ def enqueue_consolidation(session: Session) -> None:
 def close_idle(now: datetime, persona: Persona | None = None) -> int:
     """Close the sessions that are idle; return how many. One in which only the persona has written waits: the first
     word and the owner's answer, even on the next day, are to be read together."""
-    rested = Session.objects.idle_since(now - timedelta(minutes=knobs.idle_minutes())).without_turn_in_flight()
+    idle_sessions = Session.objects.idle_since(now - timedelta(minutes=knobs.idle_minutes())).without_turn_in_flight()
     # Leave out sessions that began with a first word and have no message of the owner yet.
     owner_messages = Message.objects.filter(session=OuterRef("pk"), role=Message.Role.USER)
     return _close_all(
-        rested.exclude(pk__in=Session.objects.open().filter(turns__spoke_first=True).exclude(Exists(owner_messages))),
+        idle_sessions.exclude(
+            pk__in=Session.objects.open().filter(turns__spoke_first=True).exclude(Exists(owner_messages))
+        ),
         Session.CloseReason.IDLE,
         now,
         persona,

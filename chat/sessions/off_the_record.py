@@ -29,7 +29,7 @@ def begin(persona: Persona, channel: str, now: datetime) -> Session:
         events.publish(
             persona.uuid, "chat.session.boundary", new_session_id=str(session.uuid), started_at=now.isoformat()
         )
-        close.tell_whether_off_the_record(session, on=True)
+        close.publish_off_the_record(session, on=True)
     return session
 
 

@@ -284,7 +284,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 runner.get_runner().nudge(self.persona.pk, at_once=True)
             case AnotherAnswer(turn_id=turn_id):
                 self._admit()
-                await in_thread(turns.ask_again, self.persona, turn_id)
+                await in_thread(turns.create_other_answer, self.persona, turn_id)
                 runner.get_runner().nudge(self.persona.pk, at_once=True)
             case Choose(turn_id=turn_id):
                 self._admit()

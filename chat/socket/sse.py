@@ -23,7 +23,7 @@ from django.views.decorators.csrf import csrf_exempt
 from chat import knobs
 from chat.socket import stream
 from chat.turns import runner
-from chat.turns.slots import NoneFree, Slots
+from chat.turns.slots import NoSlotFree, Slots
 from echovessel.api import problems
 from echovessel.api.problems import NOTHING_HERE, ApiError
 from echovessel.api.tokens import bearer
@@ -61,7 +61,7 @@ async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
         texts = _stream_texts(matching_personas, login, None if after is None else int(after))
         try:
             first = await anext(texts)
-        except NoneFree as error:
+        except NoSlotFree as error:
             title = "Too many streams are open already; close one first."
             raise ApiError(429, "too_many_streams", title, retry_after=retry_after.SECONDS) from error
     except ApiError as error:
@@ -88,8 +88,8 @@ def _authenticate(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
 
 
 async def _stream_texts(persona: Persona, login: Login, after: int | None) -> AsyncGenerator[str, None]:
-    """The stream as text. Raises NoneFree before the first item."""
-    with _open.one(login.user_id, knobs.streams_per_owner()):
+    """The stream as text. Raises NoSlotFree before the first item."""
+    with _open.hold(login.user_id, knobs.streams_per_owner()):
         runner.get_runner().watch()
         yield f"retry: {COMES_BACK_AFTER_MS}\n\n"
         frames = stream.follow(persona, after)

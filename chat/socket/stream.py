@@ -34,9 +34,9 @@ class SeenFrames:
         token is new only if it directly follows the last one this reader saw, in a reply that has not ended. A reader
         that missed the beginning gets a snapshot, or the whole reply at its end."""
         if frame.id is not None:
-            fresh = frame.id > self.last_id
+            is_later = frame.id > self.last_id
             self.note(frame)
-            return fresh
+            return is_later
         if frame.event == "chat.turn.snapshot":
             self.note_snapshot(frame.data)
         elif frame.event == "chat.message.token":
@@ -94,8 +94,8 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
             frame = await subscription.take()
             if subscription.overflowed:
                 subscription.overflowed = False
-                async for missed in _replay_missed(persona, seen_frames, None):
-                    yield missed
+                async for missed_frame in _replay_missed(persona, seen_frames, None):
+                    yield missed_frame
                 # CHANGED may have been among the dropped frames.
                 yield Frame(access_revocation.CHANGED, {}, timezone.now())
             if seen_frames.is_new(frame):
@@ -107,26 +107,26 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
 async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[T | None, None]:
     """`items` as they come, and None every `seconds`. Close it through `contextlib.aclosing`."""
     clock = asyncio.get_running_loop().time
-    beat, waiting = clock() + seconds, None
+    beat, next_item = clock() + seconds, None
     try:
         while True:
-            waiting = waiting or asyncio.ensure_future(anext(items))
-            await asyncio.wait({waiting}, timeout=max(0, beat - clock()))
+            next_item = next_item or asyncio.ensure_future(anext(items))
+            await asyncio.wait({next_item}, timeout=max(0, beat - clock()))
             if clock() >= beat:
                 beat = clock() + seconds
                 yield None
-            if waiting.done():
-                batch, waiting = waiting, None
+            if next_item.done():
+                task, next_item = next_item, None
                 try:
-                    item = batch.result()
+                    item = task.result()
                 except StopAsyncIteration:
                     return
                 yield item
     finally:
-        if waiting is not None:
-            waiting.cancel()
+        if next_item is not None:
+            next_item.cancel()
             with contextlib.suppress(asyncio.CancelledError, StopAsyncIteration):
-                await waiting
+                await next_item
 
 
 async def _replay_missed(persona: Persona, seen_frames: SeenFrames, until: int | None) -> AsyncGenerator[Frame, None]:
@@ -148,5 +148,5 @@ async def _replay_missed(persona: Persona, seen_frames: SeenFrames, until: int |
 
 def may_follow(login: Login, persona: Persona) -> bool:
     """Whether the reader's login is still valid and the persona is still theirs."""
-    mine = Persona.objects.filter(pk=persona.pk, owner_id=login.user_id)
-    return login.stands(timezone.now()) and mine.exists()
+    personas = Persona.objects.filter(pk=persona.pk, owner_id=login.user_id)
+    return login.stands(timezone.now()) and personas.exists()

@@ -8,12 +8,12 @@ from django.db import transaction
 
 from chat.messages import PAGE_CHANNEL, add_message, open_session
 from chat.models import Message, Turn
-from chat.turns.turn import publish_done, release_session
+from chat.turns.turn import publish_reply, release_session
 from echovessel.db.compiled_queries import insert
 from persona.models import Persona
 
 
-class NotNow(Exception):
+class FirstWordRefused(Exception):
     """A first word would interrupt; `code` is the reason."""
 
     def __init__(self, code: str) -> None:
@@ -25,15 +25,15 @@ def say(persona: Persona, text: str, xray: dict[str, Any], now: datetime) -> Tur
     """Store the first word in the open session of the page, or in a new one, and publish it, in one transaction or in
     the caller's.
 
-    Raises NotNow("turn_in_flight") while a message of the owner waits for its reply, and NotNow("off_the_record") while
-    an off-the-record session is open.
+    Raises FirstWordRefused("turn_in_flight") while a message of the owner waits for its reply, and
+    FirstWordRefused("off_the_record") while an off-the-record session is open.
     """
     with transaction.atomic():  # takes the write lock when it begins: no message is stored meanwhile
         if persona.turns.in_flight().exists():
-            raise NotNow("turn_in_flight")
+            raise FirstWordRefused("turn_in_flight")
         session = open_session(persona, PAGE_CHANNEL, now)
         if session.off_the_record:
-            raise NotNow("off_the_record")
+            raise FirstWordRefused("off_the_record")
         turn = Turn(
             session=session,
             persona=session.persona,
@@ -46,7 +46,7 @@ def say(persona: Persona, text: str, xray: dict[str, Any], now: datetime) -> Tur
         )
         insert(turn)
         reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn)
-        publish_done(turn, session, reply, stopped=False)
+        publish_reply(turn, session, reply, stopped=False)
         release_session(turn, now)
     return turn
 
@@ -64,7 +64,7 @@ def greet(persona: Persona, now: datetime) -> bool:
             return False
         try:
             say(persona, greeting, {}, now)
-        except NotNow:
+        except FirstWordRefused:
             return False
         # A greeting of a card or of a person stays with the persona; a model's greeting is now a message, and is
         # forgotten like any other.

@@ -172,7 +172,7 @@ async def _ask(request: llm.Request) -> str:
         async for piece in pieces:
             if isinstance(piece, llm.CutOff):
                 return ""
-            if isinstance(piece, llm.Withdrawn):
+            if isinstance(piece, llm.Withdrawal):
                 text = ""
             text += piece if isinstance(piece, str) else ""
     return text

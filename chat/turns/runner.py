@@ -229,7 +229,7 @@ class Runner:
                         live.is_thinking = True
                         data = {"turn_id": str(live.turn.uuid), "source_channel_id": live.turn.session.channel}
                         self._broadcast(live, "chat.turn.thinking", data)
-                    case llm.Withdrawn():
+                    case llm.Withdrawal():
                         # All text so far was reasoning: clear it until the reply itself comes.
                         live.text = live.unsent = ""
                         live.first_token_at, live.is_thinking = None, True
@@ -307,7 +307,7 @@ class Runner:
 
 def abandon_dead(now: datetime) -> None:
     """Mark the turns of dead servers as failed, except those that this process runs."""
-    turns.abandon(now, sparing=frozenset(_running_turns))
+    turns.abandon(now, alive_keys=frozenset(_running_turns))
 
 
 def _claim(persona_id: int) -> Turn | None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 
-class NoneFree(Exception):
+class NoSlotFree(Exception):
     """All slots are taken, and the queue is full or the wait was too long."""
 
 
@@ -18,10 +18,10 @@ class Slots:
         self._queues: defaultdict[int, deque[asyncio.Future[None]]] = defaultdict(deque)
 
     @contextmanager
-    def one(self, owner_id: int, limit: int) -> Iterator[None]:
-        """Hold one of `limit` slots while the block runs. Raises NoneFree."""
+    def hold(self, owner_id: int, limit: int) -> Iterator[None]:
+        """Hold one of `limit` slots while the block runs. Raises NoSlotFree."""
         if self._taken[owner_id] >= limit:
-            raise NoneFree
+            raise NoSlotFree
         self._taken[owner_id] += 1
         try:
             yield
@@ -29,10 +29,10 @@ class Slots:
             self._release(owner_id)
 
     @asynccontextmanager
-    async def one_in_turn(
-        self, owner_id: int, limit: int, *, queue_limit: int, patience_seconds: float
+    async def wait_and_hold(
+        self, owner_id: int, limit: int, *, queue_limit: int, wait_seconds: float
     ) -> AsyncIterator[None]:
-        """Hold one of `limit` slots; if none is free, wait for the next one, first come first served. Raises NoneFree
+        """Hold one of `limit` slots; if none is free, wait for the next one, first come first served. Raises NoSlotFree
         if `queue_limit` wait already, or if none becomes free within `patience_seconds`."""
         if self._taken[owner_id] < limit:
             self._taken[owner_id] += 1
@@ -40,19 +40,19 @@ class Slots:
             # Wait until a slot is handed over.
             queue = self._queues[owner_id]
             if len(queue) >= queue_limit:
-                raise NoneFree
-            handed_over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            queue.append(handed_over)
+                raise NoSlotFree
+            slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            queue.append(slot)
             try:
-                async with asyncio.timeout(patience_seconds):
-                    await asyncio.shield(handed_over)
+                async with asyncio.timeout(wait_seconds):
+                    await asyncio.shield(slot)
             except BaseException as error:
-                if handed_over.done():
+                if slot.done():
                     self._release(owner_id)  # the slot came at the moment of the timeout
                 else:
-                    queue.remove(handed_over)
+                    queue.remove(slot)
                 if isinstance(error, TimeoutError):
-                    raise NoneFree from error
+                    raise NoSlotFree from error
                 raise
         try:
             yield

@@ -93,7 +93,7 @@ def claim(persona_id: int, now: datetime) -> Turn | None:
 
 def renew(turn: Turn, partial: str, now: datetime) -> bool:
     """Renew the lease and store the text so far; False if the turn is no longer ours."""
-    return bool(_ours(turn).update(lease_until=_lease_from(now), partial=partial))
+    return bool(_own_turn(turn).update(lease_until=_lease_from(now), partial=partial))
 
 
 def finish(
@@ -112,11 +112,11 @@ def finish(
         if not _mark_finished(turn.pk, turn.holder, status, now, first_token_at, is_cut, xray):
             return False
         (session,) = _session(turn.session_id)
-        if is_same := versions.is_repeated(turn, text):
+        if is_same := versions.repeats_answer(turn, text):
             text = ""
         is_other = turn.original_id is not None  # withheld until the owner chooses it
         reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn, withheld=is_other) if text else None
-        publish_done(turn, session, reply, stopped=stopped, is_cut=is_cut, is_same=is_same)
+        publish_reply(turn, session, reply, stopped=stopped, is_cut=is_cut, is_same=is_same)
         release_session(turn, now)
         if is_other and reply is None:
             Turn.objects.filter(pk=turn.pk).delete()
@@ -126,7 +126,7 @@ def finish(
 def fail(turn: Turn, code: str, partial: str, now: datetime) -> bool:
     """Mark the turn as failed and retryable, and publish that. Its messages are kept."""
     with transaction.atomic():
-        if not _ours(turn).update(status=Turn.Status.FAILED, error=code, finished_at=now, partial=partial):
+        if not _own_turn(turn).update(status=Turn.Status.FAILED, error=code, finished_at=now, partial=partial):
             return False
         _end_failed(turn, code, partial, now)
     return True
@@ -141,29 +141,29 @@ def retry(persona: Persona, turn_uuid: UUID) -> bool:
     return bool(turns.filter(unanswered, owner_messages).update(status=Turn.Status.COLLECTING, error=""))
 
 
-def ask_again(persona: Persona, turn_uuid: UUID) -> Turn:
+def create_other_answer(persona: Persona, turn_uuid: UUID) -> Turn:
     """Create a turn that answers the same messages again. The current answer stays until the owner chooses. Raises
     VersionRefused."""
     with transaction.atomic():
-        original = versions.answered_last(persona, turn_uuid)
+        original = versions.find_answered_turn(persona, turn_uuid)
         turn = Turn(original=original, persona_id=original.persona_id, session=original.session)
         insert(turn)
     return turn
 
 
-def abandon(now: datetime, sparing: Collection[int] = ()) -> int:
+def abandon(now: datetime, alive_keys: Collection[int] = ()) -> int:
     """Mark turns that a dead server left running as failed; returns how many. `sparing` holds the keys of turns that
     the caller knows to be alive. A process of this host that still runs is only late, and gets more time."""
-    running = Turn.objects.running().exclude(pk__in=sparing).select_related("persona", "session", "original")
+    running = Turn.objects.running().exclude(pk__in=alive_keys).select_related("persona", "session", "original")
     count = 0
     for turn in running:
         patience = timedelta(seconds=knobs.late_lease_seconds() if lease.is_other_running_process(turn.holder) else 0)
-        lapsed = turn.lease_until is None or turn.lease_until + patience < now
-        if not lapsed and not lease.is_dead(turn.holder):
+        is_lapsed = turn.lease_until is None or turn.lease_until + patience < now
+        if not is_lapsed and not lease.is_dead(turn.holder):
             continue
         with transaction.atomic():
-            unchanged = Turn.objects.running().filter(pk=turn.pk, holder=turn.holder, lease_until=turn.lease_until)
-            if unchanged.update(status=Turn.Status.FAILED, error="internal", finished_at=now):
+            own_turn = Turn.objects.running().filter(pk=turn.pk, holder=turn.holder, lease_until=turn.lease_until)
+            if own_turn.update(status=Turn.Status.FAILED, error="internal", finished_at=now):
                 logger.warning("turn %s was left running by a server that is gone; it can be retried", turn.pk)
                 _end_failed(turn, "internal", turn.partial, now)
                 count += 1
@@ -187,7 +187,7 @@ def words_for(code: str, language: str) -> str:
         return str(WORDS.get(code, WORDS["internal"]))
 
 
-def _ours(turn: Turn) -> Any:
+def _own_turn(turn: Turn) -> Any:
     return Turn.objects.running().filter(pk=turn.pk, holder=turn.holder)
 
 
@@ -205,7 +205,7 @@ def release_session(turn: Turn, now: datetime) -> None:
         close.enqueue_consolidation(session)
 
 
-def publish_done(
+def publish_reply(
     turn: Turn, session: Session, reply: Message | None, *, stopped: bool, is_cut: bool = False, is_same: bool = False
 ) -> None:
     """Publish the reply. `is_cut`: it ended at a limit. `is_same`: another answer was dropped because it repeats an

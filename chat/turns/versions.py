@@ -64,7 +64,7 @@ def replace(message: Message, turn: Turn) -> None:
     Turn.objects.filter(pk=message.turn.pk, status=Turn.Status.FAILED).update(status=Turn.Status.STOPPED, partial="")
 
 
-def answered_last(persona: Persona, turn_uuid: UUID) -> Turn:
+def find_answered_turn(persona: Persona, turn_uuid: UUID) -> Turn:
     """The turn to which another answer may be added: the last one, if it has an answer. Call in a transaction. Raises
     VersionRefused."""
     turn = _find(persona, turn_uuid)
@@ -81,7 +81,7 @@ def answered_last(persona: Persona, turn_uuid: UUID) -> Turn:
     return first
 
 
-def is_repeated(turn: Turn, text: str) -> bool:
+def repeats_answer(turn: Turn, text: str) -> bool:
     """Whether `text`, as another answer, repeats an earlier answer."""
     if turn.original_id is None:
         return False
@@ -95,23 +95,25 @@ def choose(persona: Persona, turn_uuid: UUID) -> None:
     with transaction.atomic():
         turn = _find(persona, turn_uuid)
         _require_idle(persona)
-        aside = list(of_turn(turn).filter(replaced_by__isnull=False).select_related("replaced_by"))
-        if aside:
-            current = aside[0].replaced_by
+        replaced_messages = list(of_turn(turn).filter(replaced_by__isnull=False).select_related("replaced_by"))
+        if replaced_messages:
+            current = replaced_messages[0].replaced_by
             assert current is not None
-            if _last_owner_message(persona) not in (standing := _current_version(current)):
+            if _last_owner_message(persona) not in (current_messages := _current_version(current)):
                 raise VersionRefused("not_last")
-            Message.objects.filter(pk__in=[message.pk for message in aside]).update(withheld=False, replaced_by=None)
-            _withhold_for(turn.original or turn, standing, shown=aside, event="chat.turn.chosen")
+            Message.objects.filter(pk__in=[message.pk for message in replaced_messages]).update(
+                withheld=False, replaced_by=None
+            )
+            _withhold_for(turn.original or turn, current_messages, shown=replaced_messages, event="chat.turn.chosen")
             return
         shown_version = Message.objects.filter(turn=turn, role=Message.Role.PERSONA).first()
         if shown_version is None or not shown_version.withheld:
             return
-        standing = list(of_turn(turn).filter(role=Message.Role.PERSONA, withheld=False))
-        if not standing:
+        current_messages = list(of_turn(turn).filter(role=Message.Role.PERSONA, withheld=False))
+        if not current_messages:
             raise VersionRefused("withheld")
         Message.objects.filter(pk=shown_version.pk).update(withheld=False)
-        _withhold_for(None, standing, shown=[shown_version], event="chat.turn.chosen", turn_id=str(turn.uuid))
+        _withhold_for(None, current_messages, shown=[shown_version], event="chat.turn.chosen", turn_id=str(turn.uuid))
 
 
 def _current_version(turn: Turn) -> list[Message]:

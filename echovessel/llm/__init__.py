@@ -11,7 +11,7 @@ Importing this package loads no Django models, so it may be imported before the 
 from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.gateway import answer, answer_now, stream
 from echovessel.llm.providers import provider_name
-from echovessel.llm.reasoning import Withdrawn
+from echovessel.llm.reasoning import Withdrawal
 from echovessel.llm.request import Answer, CutOff, Reply, ReplyStore, Request, Thinking, Usage
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "Request",
     "Thinking",
     "Usage",
-    "Withdrawn",
+    "Withdrawal",
     "answer",
     "answer_now",
     "provider_name",

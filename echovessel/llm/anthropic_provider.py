@@ -11,10 +11,10 @@ from django.conf import settings
 
 from echovessel.llm.certificates import ssl_context
 from echovessel.llm.errors import LLMError
-from echovessel.llm.faults import as_llm_errors, is_complete_answer, whole_answer
+from echovessel.llm.faults import as_llm_errors, is_complete_answer, read_json_answer
 from echovessel.llm.prompts import render_wording
 from echovessel.llm.providers import ANTHROPIC, Endpoint, Mode, Provider, Terms, open_stream
-from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Usage
+from echovessel.llm.request import Request, ResponseSchema, StreamEnd, Thought, Usage
 
 OWN_URL = "https://api.anthropic.com"
 MODES: tuple[Mode, ...] = ("schema", "text")
@@ -33,7 +33,7 @@ class AnthropicProvider(Provider):
 
     async def stream(
         self, request: Request, shape: ResponseSchema | None = None
-    ) -> AsyncGenerator[str | Thought | Finished, None]:
+    ) -> AsyncGenerator[str | Thought | StreamEnd, None]:
         """See `Provider.stream`."""
         url = self.connection.base_url or OWN_URL
         key = self.connection.key
@@ -83,16 +83,16 @@ def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: st
     }
 
 
-async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[str | Thought | Finished, None]:
-    """Yield the text and the model's thoughts, then `Finished` if the server sent a stop reason."""
+async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[str | Thought | StreamEnd, None]:
+    """Yield the text and the model's thoughts, then `StreamEnd` if the server sent a stop reason."""
     if is_complete_answer(events.response):  # some servers do not stream although asked to
-        message = Message.model_validate_json(await whole_answer(events.response))
+        message = Message.model_validate_json(await read_json_answer(events.response))
         for block in message.content:
             if block.type == "text":
                 yield block.text
             elif block.type == "thinking":
                 yield Thought(block.thinking)
-        yield Finished(REASONS.get(message.stop_reason or "", "stop"), _usage(_counts(message.usage)))
+        yield StreamEnd(REASONS.get(message.stop_reason or "", "stop"), _usage(_counts(message.usage)))
         return
     usage_counts: dict[str, int] = {}
     reason = ""
@@ -109,7 +109,7 @@ async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[st
             usage_counts |= _counts(event.usage)
             reason = event.delta.stop_reason or reason
     if reason:
-        yield Finished(REASONS.get(reason, "stop"), _usage(usage_counts) if usage_counts else None)
+        yield StreamEnd(REASONS.get(reason, "stop"), _usage(usage_counts) if usage_counts else None)
 
 
 def _counts(usage: Any) -> dict[str, int]:

@@ -66,7 +66,7 @@ def is_complete_answer(response: httpx2.Response) -> bool:
     return str(response.headers.get("content-type", "")).startswith("application/json")
 
 
-async def whole_answer(response: httpx2.Response) -> bytes:
+async def read_json_answer(response: httpx2.Response) -> bytes:
     """The JSON document. Raises `LLMError` if it reports an error (some gateways send errors with status 200)."""
     content = await response.aread()
     body = json.loads(content)

@@ -42,7 +42,7 @@ Doubt = Callable[[Schema], str]
 
 async def stream(request: Request) -> AsyncGenerator[Visible, None]:
     """Yield the reply in pieces as they come, without the model's reasoning: `Thinking` while there is only reasoning,
-    `Withdrawn` if all pieces so far turn out to be reasoning, and `CutOff` at the end if a limit ended the reply.
+    `Withdrawal` if all pieces so far turn out to be reasoning, and `CutOff` at the end if a limit ended the reply.
     Raises `LLMError`; pieces yielded before it remain valid.
 
     Leave the loop early only through `contextlib.aclosing`, so that the connection is closed and the ledger row written
@@ -63,10 +63,10 @@ async def stream(request: Request) -> AsyncGenerator[Visible, None]:
                         yield visible
                     if reply.is_over:
                         break
-            for visible in reply.close(is_cut=meter.finished is None or meter.finished.reason == "length"):
+            for visible in reply.close(is_cut=meter.end is None or meter.end.reason == "length"):
                 yield visible
-            providers.learn_habits(endpoint, thought=reply.reasoned, was_unopened=reply.began_in_prompt)
-            _demand_words(reply.text, reasoned=reply.reasoned)
+            providers.learn_habits(endpoint, thought=reply.has_reasoning, was_unopened=reply.began_in_prompt)
+            _demand_words(reply.text, has_reasoning=reply.has_reasoning)
     finally:
         await asyncio.shield(in_thread(meter.record))
 
@@ -134,25 +134,27 @@ def conversation(
     An answer that hit the token limit is never completed by guessing: the missing part may be the most important.
     """
     first = yield request
-    doubtful = None
+    doubtful_value = None
     try:
         value = parse_answer(first.text, schema, mend=first.whole)
         problem = doubt(value) if doubt else ""
         if not problem:
             return Answer(value, first.text, first.usage)
-        doubtful = value
+        doubtful_value = value
     except Unreadable as error:
         problem = str(error)
     # Of an overlong answer, the beginning is enough to show what was wrong.
     shown_text = neutralize(shorten(first.text, ANSWER_TOKENS_SHOWN))
-    again = render_wording("answer_again", question=request.user, answer=shown_text, problem=neutralize(problem))
-    second = yield replace(request, user=again)
+    second_prompt = render_wording(
+        "answer_again", question=request.user, answer=shown_text, problem=neutralize(problem)
+    )
+    second = yield replace(request, user=second_prompt)
     usage = first.usage + second.usage
     try:
         return Answer(parse_answer(second.text, schema, mend=second.whole), second.text, usage)
     except Unreadable as error:
-        if doubtful is not None:
-            return Answer(doubtful, first.text, usage)
+        if doubtful_value is not None:
+            return Answer(doubtful_value, first.text, usage)
         raise AnswerUnreadable(f"Two answers did not fit. {error}", raw=second.text) from error
 
 
@@ -169,10 +171,10 @@ async def _reply(meter: Meter, shape: ResponseSchema) -> Reply:
     if thought:
         endpoint = providers.endpoint_of(meter.provider, meter.request.tier)
         providers.learn_habits(endpoint, thought=True, was_unopened=providers.opens_in_prompt(endpoint))
-    whole = meter.finished is not None and meter.finished.reason != "length"
+    whole = meter.end is not None and meter.end.reason != "length"
     if whole and not thought:
         # If the model only thought, its reply is handled like an unreadable one: the answer is requested once more.
-        _demand_words(text, reasoned=False)
+        _demand_words(text, has_reasoning=False)
     return Reply(text, whole, meter.usage)
 
 
@@ -186,7 +188,7 @@ async def _items(meter: Meter, shape: ResponseSchema | None) -> AsyncGenerator[s
     deadline = asyncio.get_running_loop().time() + settings.LLM_TIMEOUT_S
     half = ""
     async with aclosing(meter.provider.stream(request, shape)) as source:
-        while meter.finished is None:
+        while meter.end is None:
             try:
                 async with asyncio.timeout_at(deadline):
                     item = await anext(source)
@@ -199,7 +201,7 @@ async def _items(meter: Meter, shape: ResponseSchema | None) -> AsyncGenerator[s
             meter.see(item)
             if isinstance(item, Thought) or (isinstance(item, str) and item):
                 yield item
-    if meter.finished.reason == "refusal":
+    if meter.end.reason == "refusal":
         raise LLMError("The model declined to answer.", code="content_refused", permanent=True)
 
 
@@ -213,9 +215,9 @@ def storable(text: str) -> tuple[str, str]:
     return storable_text(text[: len(text) - len(half)]), half
 
 
-def _demand_words(text: str, *, reasoned: bool) -> None:
+def _demand_words(text: str, *, has_reasoning: bool) -> None:
     if any(unicodedata.category(character)[0] not in "CMZ" for character in text):
         return
-    if reasoned:
+    if has_reasoning:
         raise LLMError("The model only thought and gave no answer.", code="only_reasoning", permanent=False)
     raise unavailable_error("The model sent an empty reply.")

@@ -25,7 +25,7 @@ from echovessel.llm import knobs
 from echovessel.llm.errors import LLMError
 from echovessel.llm.prompts import tokens
 from echovessel.llm.providers import Provider
-from echovessel.llm.request import Finished, Request, Thought, Usage
+from echovessel.llm.request import Request, StreamEnd, Thought, Usage
 from echovessel.process import redaction
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Meter:
     started: float = field(default_factory=time.monotonic)
     pieces: list[str] = field(default_factory=list)
     reasoning_bytes: int = 0
-    finished: Finished | None = None
+    end: StreamEnd | None = None
     outcome: str = "stopped"
     latency_ms: int = 0
 
@@ -64,10 +64,10 @@ class Meter:
         finally:
             self.latency_ms = round((time.monotonic() - self.started) * 1000)
 
-    def see(self, item: str | Thought | Finished) -> None:
+    def see(self, item: str | Thought | StreamEnd) -> None:
         """Count one item that the provider yielded."""
-        if isinstance(item, Finished):
-            self.finished = item
+        if isinstance(item, StreamEnd):
+            self.end = item
         elif isinstance(item, Thought):
             self.reasoning_bytes += len(item.text.encode("utf-8", "replace"))
         else:
@@ -81,9 +81,9 @@ class Meter:
     @property
     def usage(self) -> Usage:
         """The provider's count, else an estimate from the text; zero for a call that was refused before it began."""
-        if self.finished and self.finished.usage:
-            return self.finished.usage
-        if not self.pieces and not self.reasoning_bytes and not self.finished:
+        if self.end and self.end.usage:
+            return self.end.usage
+        if not self.pieces and not self.reasoning_bytes and not self.end:
             return Usage(estimated=True)
         tokens_in = tokens(self.request.system) + tokens(self.request.user)
         return Usage(tokens_in, 0, tokens(self.text) + self.reasoning_bytes // 4, estimated=True)

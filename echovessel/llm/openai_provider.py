@@ -17,10 +17,10 @@ from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
 from echovessel.llm.certificates import ssl_context
 from echovessel.llm.errors import LLMError
-from echovessel.llm.faults import as_llm_errors, is_complete_answer, whole_answer
+from echovessel.llm.faults import as_llm_errors, is_complete_answer, read_json_answer
 from echovessel.llm.prompts import render_wording
 from echovessel.llm.providers import OPENAI, Endpoint, Mode, Provider, Terms, open_stream
-from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Usage
+from echovessel.llm.request import Request, ResponseSchema, StreamEnd, Thought, Usage
 
 OWN_URL = "https://api.openai.com/v1"
 MODES: tuple[Mode, ...] = ("schema", "json", "text")
@@ -40,7 +40,7 @@ class OpenAIProvider(Provider):
 
     async def stream(
         self, request: Request, shape: ResponseSchema | None = None
-    ) -> AsyncGenerator[str | Thought | Finished, None]:
+    ) -> AsyncGenerator[str | Thought | StreamEnd, None]:
         """See `Provider.stream`."""
         url = self.connection.base_url or OWN_URL
         key = self.connection.key
@@ -104,16 +104,16 @@ def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: st
     }
 
 
-async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str | Thought | Finished, None]:
-    """Yield the text of the first choice, then `Finished` if the server sent a finish reason. Token counts come in a
-    separate chunk after that reason, so `Finished` is only yielded once the stream has ended."""
+async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str | Thought | StreamEnd, None]:
+    """Yield the text of the first choice, then `StreamEnd` if the server sent a finish reason. Token counts come in a
+    separate chunk after that reason, so `StreamEnd` is only yielded once the stream has ended."""
     if is_complete_answer(chunks.response):  # some servers do not stream if a schema is given
-        completion = ChatCompletion.model_validate_json(await whole_answer(chunks.response))
+        completion = ChatCompletion.model_validate_json(await read_json_answer(chunks.response))
         choice = completion.choices[0]
         for item in _parts(choice.message):
             yield item
         ended: Any = "refusal" if choice.message.refusal else REASONS.get(choice.finish_reason, "stop")
-        yield Finished(ended, _usage(completion.usage) if completion.usage else None)
+        yield StreamEnd(ended, _usage(completion.usage) if completion.usage else None)
         return
     reason, usage, refused = "", None, False
     async for chunk in chunks:
@@ -128,7 +128,7 @@ async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str 
             for item in _parts(piece.delta):
                 yield item
     if reason:
-        yield Finished("refusal" if refused else REASONS.get(reason, "stop"), usage)
+        yield StreamEnd("refusal" if refused else REASONS.get(reason, "stop"), usage)
 
 
 def _parts(message: ChoiceDelta | ChatCompletionMessage) -> Iterator[str | Thought]:

@@ -21,7 +21,7 @@ from django.utils.module_loading import import_string
 
 from echovessel.llm import connection
 from echovessel.llm.connection import Connection
-from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Tier
+from echovessel.llm.request import Request, ResponseSchema, StreamEnd, Thought, Tier
 from echovessel.process.threads import in_thread
 
 
@@ -61,8 +61,8 @@ class Provider:
 
     def stream(
         self, request: Request, shape: ResponseSchema | None = None
-    ) -> AsyncGenerator[str | Thought | Finished, None]:
-        """Yield the reply in pieces and then one `Finished`; with a `shape` the pieces join to JSON of that shape.
+    ) -> AsyncGenerator[str | Thought | StreamEnd, None]:
+        """Yield the reply in pieces and then one `StreamEnd`; with a `shape` the pieces join to JSON of that shape.
         Reasoning that the server separates from the reply is yielded as `Thought`.
 
         Raises only `LLMError`, whatever the server does. The caller sets the deadline.
@@ -102,7 +102,7 @@ async def achosen_provider() -> Provider:
 # --- terms that a server accepts ---
 Mode = Literal["schema", "json", "text"]
 Endpoint = tuple[str, str, str]  # provider, base URL, model
-Opened = TypeVar("Opened")
+Stream = TypeVar("Stream")
 
 # Statuses by which servers reject an unknown field or mode: 400 and 422 validation, 404 and 415 unknown, 501 not built.
 REFUSALS = frozenset({400, 404, 415, 422, 501})
@@ -135,8 +135,8 @@ class Terms:
         for field in fields:
             if field not in self.without and re.search(rf"\b{field}\b", error.message):
                 return replace(self, without=self.without | {field})
-        poorer = modes[modes.index(self.mode) + 1 :] if self.mode in modes else ()
-        return replace(self, mode=poorer[0]) if poorer else None
+        lower_modes = modes[modes.index(self.mode) + 1 :] if self.mode in modes else ()
+        return replace(self, mode=lower_modes[0]) if lower_modes else None
 
 
 def terms(endpoint: Endpoint) -> Terms:
@@ -146,22 +146,22 @@ def terms(endpoint: Endpoint) -> Terms:
 
 async def open_stream(
     endpoint: Endpoint,
-    send: Callable[[Terms], Awaitable[Opened]],
+    send: Callable[[Terms], Awaitable[Stream]],
     *,
     refusal: type[Exception],
     fields: Sequence[str],
     modes: Sequence[Mode],
-) -> Opened:
+) -> Stream:
     """Return the first stream that opens, starting from the remembered terms; raise the last refusal if none does."""
     current = terms(endpoint)
     while True:
         try:
             stream = await send(current)
         except refusal as error:
-            poorer = current.after(error, fields, modes)  # type: ignore[arg-type]
-            if poorer is None:
+            lower_terms = current.after(error, fields, modes)  # type: ignore[arg-type]
+            if lower_terms is None:
                 raise
-            current = poorer
+            current = lower_terms
         else:
             _accepted_terms[endpoint] = current
             return stream

@@ -186,7 +186,7 @@ BLANK = string.whitespace + "\x85\xa0\u2028\u2029\u3000\u200b\u2060\ufeff"
 
 
 @dataclass(frozen=True)
-class Withdrawn:
+class Withdrawal:
     """All text so far was reasoning: remove it from view."""
 
 
@@ -250,10 +250,10 @@ class ReasoningFilter:
     """
 
     holds_back: bool = False
-    found: bool = False  # the reply contained reasoning
+    has_reasoning: bool = False
     was_unopened: bool = False  # the reasoning had no opening mark
-    _rest: str = ""
-    _at: int = 0  # how much of `_rest` was read
+    _buffer: str = ""
+    _at: int = 0  # how much of `_buffer` was read
     _visible: _VisibleText = field(default_factory=_VisibleText)
     _block: _Block | None = None
     _wrapper: str = ""
@@ -261,20 +261,20 @@ class ReasoningFilter:
     _ends: str = ""  # end marks that nothing has followed so far
     _until: re.Pattern[str] | None = None  # the words that end reasoning which began with plain words
     _undecided: str = ""  # the text since those opening words
-    _visible_items: list[str | Withdrawn] = field(default_factory=list)
+    _visible_items: list[str | Withdrawal] = field(default_factory=list)
 
     @property
     def is_thinking(self) -> bool:
         """Whether incoming text is reasoning or may be reasoning, and is not shown."""
-        return self._block is not None or self._until is not None or self._is_held_back
+        return self._block is not None or self._until is not None or self._holds_text
 
-    def feed(self, piece: str) -> list[str | Withdrawn]:
+    def feed(self, piece: str) -> list[str | Withdrawal]:
         """The visible items that this piece adds."""
-        self._rest, self._at = self._rest[self._at :] + piece, 0
+        self._buffer, self._at = self._buffer[self._at :] + piece, 0
         self._read(is_end=False)
-        return [] if self._is_held_back else self._take_visible()
+        return [] if self._holds_text else self._take_visible()
 
-    def close(self) -> list[str | Withdrawn]:
+    def close(self) -> list[str | Withdrawal]:
         """The visible items that the end of the reply adds."""
         self._read(is_end=True)
         if self._block and self._block.after_end:
@@ -282,44 +282,44 @@ class ReasoningFilter:
             self._show(text)
         if self._until:
             text, self._until = self._undecided, None
-            self._let_through(text)
+            self._emit(text)
         return self._take_visible()
 
     @property
     def is_waiting(self) -> bool:
         """Whether all text so far is held back, since it may be reasoning that began in the prompt."""
-        return self._is_held_back and not self._visible.is_blank
+        return self._holds_text and not self._visible.is_blank
 
     def release(self) -> None:
         """Stop holding text back: the server separates reasoning from text."""
         self.holds_back = False
 
     @property
-    def _is_held_back(self) -> bool:
-        return self.holds_back and not self.found
+    def _holds_text(self) -> bool:
+        return self.holds_back and not self.has_reasoning
 
-    def _take_visible(self) -> list[str | Withdrawn]:
+    def _take_visible(self) -> list[str | Withdrawal]:
         pieces, self._visible_items = self._visible_items, []
         return pieces
 
     # --- reading --------------------------------------------------------------------------------------------------
     def _read(self, *, is_end: bool) -> None:
         """Read up to text that may still become a mark, or to the end."""
-        until = len(self._rest) if is_end else self._unfinished()
+        until = len(self._buffer) if is_end else self._unfinished()
         while self._at < until:
             marks = self._block.marks if self._block else _MARK
-            mark = marks.search(self._rest, self._at)
+            mark = marks.search(self._buffer, self._at)
             if mark is None or mark.start() >= until:
                 self._read_text(until)
                 return
             self._read_text(mark.start())
-            if not is_end and not _WORD_OR_BREAK.match(self._rest, mark.end()):
+            if not is_end and not _WORD_OR_BREAK.match(self._buffer, mark.end()):
                 return  # the character after the mark decides what it is
             self._at = mark.end()
             if self._block:
                 # A mark inside reasoning opens a nested block, closes a block, or is only mentioned.
                 block = self._block
-                following = self._rest[self._at : self._at + 1]
+                following = self._buffer[self._at : self._at + 1]
                 is_quoted = block.last in _QUOTES_BEFORE and following in _QUOTES_AFTER
                 if mark.lastgroup == "open":
                     is_mention = _is_space(block.last) and (_is_space(following) or following in _PUNCTUATION)
@@ -335,7 +335,7 @@ class ReasoningFilter:
 
     def _read_text(self, until: int) -> None:
         """Show the text up to `until`, or drop it inside a block."""
-        text, self._at = self._rest[self._at : until], until
+        text, self._at = self._buffer[self._at : until], until
         if self._block:
             self._block.drop(text)
         else:
@@ -343,7 +343,7 @@ class ReasoningFilter:
 
     def _unfinished(self) -> int:
         """The index at which text begins that may still become a mark."""
-        rest = self._rest
+        rest = self._buffer
         if self._visible.is_blank and not self._block:
             beginning = rest[self._at :].lstrip()
             if any(words.startswith(beginning) for words in WORDS) and not self._until:
@@ -360,7 +360,7 @@ class ReasoningFilter:
     def _judge(self, mark: re.Match[str]) -> None:
         """Handle a mark outside a block: it begins reasoning, ends reasoning, or is part of the text."""
         kind, text, visible = mark.lastgroup, mark.group(), self._visible
-        following = self._rest[self._at : self._at + 1]
+        following = self._buffer[self._at : self._at + 1]
         leads = visible.is_blank
         is_quoted = visible.previous in _QUOTES_BEFORE and following in _QUOTES_AFTER and bool(following)
         if not leads and kind != "end" and (visible.in_code or visible.is_json or is_quoted):
@@ -371,7 +371,7 @@ class ReasoningFilter:
             if not channel.startswith("final"):
                 self._begin(_IN_CHANNEL)
             elif self._visible.is_blank:
-                self.found = True
+                self.has_reasoning = True
             else:
                 self._withdraw()
         # An opening mark begins a block at the start of a line or sentence if text follows it directly: in "<think>
@@ -388,7 +388,7 @@ class ReasoningFilter:
             self._begin(_IN_DETAILS if is_details else _IN_PAIR.get(text.casefold(), _IN_TAGS))
         elif kind in ("close", "close_pair") and (leads or self._ends_reasoning(following)):
             self._withdraw()
-        elif kind == "wrapper" and leads and self.found:
+        elif kind == "wrapper" and leads and self.has_reasoning:
             self._wrapper = WRAPPERS[text.casefold()]
         elif kind == "end" and not visible.in_code and text.casefold() in (self._wrapper, *ENDS):
             self._ends += "" if leads else text
@@ -397,13 +397,13 @@ class ReasoningFilter:
             self._show(text)
 
     def _begin(self, marks: re.Pattern[str]) -> None:
-        self._block, self.found = _Block(marks), True
+        self._block, self.has_reasoning = _Block(marks), True
 
     def _ends_reasoning(self, following: str) -> bool:
         """Whether a closing mark after visible text ends reasoning that had no opening mark. In the middle of a
         sentence it does not: "the </think> tag"."""
         visible = self._visible
-        word = self._rest[self._at : self._at + LONGEST_MARK].lstrip(" \t")[:1]
+        word = self._buffer[self._at : self._at + LONGEST_MARK].lstrip(" \t")[:1]
         if visible.previous == "\n":
             return following != " " or not word.islower()
         if visible.opening_mentions > 0:
@@ -418,27 +418,27 @@ class ReasoningFilter:
 
     def _withdraw(self) -> None:
         """Discard all text so far as reasoning."""
-        was_shown = not self._visible.is_blank and not self._is_held_back
-        self._visible_items = [Withdrawn()] if was_shown else []
+        was_shown = not self._visible.is_blank and not self._holds_text
+        self._visible_items = [Withdrawal()] if was_shown else []
         self._visible, self._ends, self._spaces, self._until, self._undecided = _VisibleText(), "", "", None, ""
-        self.found = self.was_unopened = True
+        self.has_reasoning = self.was_unopened = True
 
-    # --- letting through ------------------------------------------------------------------------------------------
+    # --- visible text ---------------------------------------------------------------------------------------------
     def _show(self, text: str) -> None:
-        """Let text through. After plain words that may begin reasoning, hold it back until their closing words come."""
+        """Emit text. After plain words that may begin reasoning, hold it back until their closing words come."""
         if self._until is None and self._visible.is_blank:
             beginning = (self._spaces + text).lstrip()
             self._until = next((end for words, end in WORDS.items() if beginning.startswith(words)), None)
         if self._until is None:
-            self._let_through(text)
+            self._emit(text)
             return
         searched_from = max(0, len(self._undecided) - LONGEST_WORDS)
         self._undecided += text
         if end := self._until.search(self._undecided, searched_from):
-            text, self._until, self._undecided, self.found = self._undecided[end.end() :], None, "", True
-            self._let_through(text)
+            text, self._until, self._undecided, self.has_reasoning = self._undecided[end.end() :], None, "", True
+            self._emit(text)
 
-    def _let_through(self, text: str) -> None:
+    def _emit(self, text: str) -> None:
         """Add text to the visible items. White space before the first word is dropped after reasoning. End marks are
         kept as text if something follows them."""
         if not text.strip(BLANK) and (self._visible.is_blank or self._ends):
@@ -448,7 +448,7 @@ class ReasoningFilter:
                 self._ends += text
             return
         if self._visible.is_blank:
-            text = text.lstrip(BLANK) if self.found else self._spaces + text
+            text = text.lstrip(BLANK) if self.has_reasoning else self._spaces + text
         text, self._ends = self._ends + text, ""
         self._visible.add(text)
         self._visible_items.append(text)
@@ -464,11 +464,11 @@ def without_reasoning(text: str) -> str:
     return join_visible([*reasoning.feed(text), *reasoning.close()])
 
 
-def join_visible(items: Iterable[str | Withdrawn]) -> str:
+def join_visible(items: Iterable[str | Withdrawal]) -> str:
     """The visible text that these items add up to."""
     text: list[str] = []
     for item in items:
-        if isinstance(item, Withdrawn):
+        if isinstance(item, Withdrawal):
             text.clear()
         else:
             text.append(item)

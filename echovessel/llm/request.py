@@ -96,7 +96,7 @@ class CutOff:
 
 
 @dataclass(frozen=True)
-class Finished:
+class StreamEnd:
     """The model's reason for ending: the last item a provider yields. A stream without it was cut off.
 
     `usage` is None if the server does not count tokens.

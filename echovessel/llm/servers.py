@@ -15,7 +15,7 @@ from echovessel.llm.certificates import ssl_context
 from echovessel.llm.connection import Connection
 from echovessel.llm.errors import LLMError
 from echovessel.llm.providers import provider_of
-from echovessel.llm.request import Finished, Request, ResponseSchema
+from echovessel.llm.request import Request, ResponseSchema, StreamEnd
 
 # The default ports of these servers.
 USUAL = (("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000), ("vLLM", 8001))
@@ -138,7 +138,7 @@ async def test(connection: Connection) -> TestResult:
             if isinstance(item, str) and item:
                 first = first or time.monotonic()
                 pieces += 1
-            elif isinstance(item, Finished):
+            elif isinstance(item, StreamEnd):
                 usage = item.usage
         steps.append(Step("reply", pieces > 0, "" if pieces else "provider_unavailable"))
         steps.append(Step("stream", pieces > 1))

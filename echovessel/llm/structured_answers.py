@@ -52,7 +52,7 @@ Schema = TypeVar("Schema", bound=BaseModel)
 MAX_CHARACTERS = 400_000
 # json_repair's work can grow quadratically: 8,000 characters of nothing but quotes took it 3.5 s, 20,000 take 20 s,
 # 100,000 five minutes (2 cores, 2026-11). A real answer of 4,000 tokens is shorter than this.
-MAX_MENDED = 20_000
+MAX_MENDABLE = 20_000
 MAX_DIGITS = 300
 MAX_PROBLEMS = 20
 
@@ -109,7 +109,7 @@ def _read(text: str, mend: bool) -> Any:
     if not mend or _breaks_off(bare):
         raise Unreadable("It is not valid JSON, and it may have been cut off. Answer more briefly.")
     span = bare[_begin(bare) : _end(bare)]
-    if len(span) > MAX_MENDED:
+    if len(span) > MAX_MENDABLE:
         raise Unreadable("It is not valid JSON. Answer more briefly.")
     try:
         return json_repair.loads(span)
@@ -153,10 +153,10 @@ def _breaks_off(text: str) -> bool:
         return True
     tokens = TOKEN.findall(text[_begin(text) : _end(text)])
     between = "".join(token for token in tokens if not token.startswith('"'))
-    still_open = sum(map(between.count, "{[")) - sum(map(between.count, "}]"))
+    open_brackets = sum(map(between.count, "{[")) - sum(map(between.count, "}]"))
     # If quotes do not pair, text between strings cannot be told from text inside strings.
     is_open_string = tokens[-1].startswith('"') and not re.fullmatch(STRING, tokens[-1], re.DOTALL)
-    return still_open > 1 and not is_open_string
+    return open_brackets > 1 and not is_open_string
 
 
 def _begin(text: str) -> int:

@@ -4,10 +4,10 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 
-from echovessel.llm.reasoning import ReasoningFilter, Withdrawn
+from echovessel.llm.reasoning import ReasoningFilter, Withdrawal
 from echovessel.llm.request import CutOff, Thinking, Thought
 
-Visible = str | Withdrawn | Thinking | CutOff
+Visible = str | Withdrawal | Thinking | CutOff
 
 # The last characters before the limit are held back until it is known whether the reply ends in time: if it does not,
 # it is cut after a sentence or a word, and nothing already shown has to be withdrawn.
@@ -25,16 +25,16 @@ class Limit:
 
     characters: int
     is_reached: bool = False
-    _passed: int = 0
+    _shown_length: int = 0
     _pending: str = ""
 
     def take(self, text: str) -> str:
         """The part of the text so far that can be shown now."""
         text_so_far = self._pending + text
-        free = max(0, self.characters - MARGIN - self._passed)
+        free = max(0, self.characters - MARGIN - self._shown_length)
         shown_text, self._pending = text_so_far[:free], text_so_far[free:]
-        self._passed += len(shown_text)
-        room = self.characters - self._passed
+        self._shown_length += len(shown_text)
+        room = self.characters - self._shown_length
         if len(self._pending) > room:
             self.is_reached = True
             shown_text, self._pending = shown_text + shorten_reply(self._pending, room), ""
@@ -45,9 +45,9 @@ class Limit:
         shown_text, self._pending = self._pending, ""
         return shown_text
 
-    def begin_again(self) -> None:
-        """Reset the count: the text let through so far was withdrawn."""
-        self._passed, self._pending = 0, ""
+    def reset(self) -> None:
+        """Reset the count: the text so far was withdrawn."""
+        self._shown_length, self._pending = 0, ""
 
 
 def shorten_reply(text: str, length: int) -> str:
@@ -79,17 +79,17 @@ class VisibleReply:
     """Takes the pieces of one streamed reply and returns the visible items.
 
     `is_over`: a limit is reached, and no more pieces are needed. For the whole reply: `text` is the visible text,
-    `reasoned` is whether there was reasoning, `began_in_prompt` whether it had no opening mark.
+    `has_reasoning` is whether there was reasoning, `began_in_prompt` whether it had no opening mark.
     """
 
     reasoning: ReasoningFilter
     limit: Limit
     text: str = ""
-    reasoned: bool = False
+    has_reasoning: bool = False
     began_in_prompt: bool = False
     _received: int = 0
     _has_shown_thinking: bool = False
-    _shown: list[Visible] = field(default_factory=list)
+    _visible_items: list[Visible] = field(default_factory=list)
 
     @property
     def is_over(self) -> bool:
@@ -99,7 +99,7 @@ class VisibleReply:
         """The visible items that this piece adds."""
         if isinstance(piece, Thought):
             self._received += len(piece.text)
-            self.reasoned = True
+            self.has_reasoning = True
             self.reasoning.release()
         else:
             self._received += len(piece)
@@ -110,40 +110,40 @@ class VisibleReply:
             and (isinstance(piece, Thought) or self.reasoning.is_thinking)
         ):
             self._has_shown_thinking = True
-            self._shown.append(Thinking())
-        return self._take_shown()
+            self._visible_items.append(Thinking())
+        return self._take_visible()
 
     def close(self, *, is_cut: bool) -> list[Visible]:
         """The visible items that the end adds. `is_cut`: the model did not end by itself. If the text is still held
         back then, all of it was reasoning that began in the prompt."""
         is_cut = is_cut or self.is_over
         if is_cut and self.reasoning.is_waiting:
-            self.reasoned = self.began_in_prompt = True
+            self.has_reasoning = self.began_in_prompt = True
             return []
         if not self.limit.is_reached:
             self._show(self.reasoning.close())
-        self.reasoned |= self.reasoning.found
+        self.has_reasoning |= self.reasoning.has_reasoning
         self.began_in_prompt = self.reasoning.was_unopened
         if not self.limit.is_reached:
             self._add(self.limit.close())
         if (is_cut or self.limit.is_reached) and self.text.strip():
-            self._shown.append(CutOff())
-        return self._take_shown()
+            self._visible_items.append(CutOff())
+        return self._take_visible()
 
-    def _show(self, items: list[str | Withdrawn]) -> None:
+    def _show(self, items: list[str | Withdrawal]) -> None:
         for item in items:
-            if isinstance(item, Withdrawn):
+            if isinstance(item, Withdrawal):
                 self.text = ""
-                self.limit.begin_again()
-                self._shown.append(item)
+                self.limit.reset()
+                self._visible_items.append(item)
             elif not self.limit.is_reached:
                 self._add(self.limit.take(item))
 
     def _add(self, text: str) -> None:
         if text:
             self.text += text
-            self._shown.append(text)
+            self._visible_items.append(text)
 
-    def _take_shown(self) -> list[Visible]:
-        shown_text, self._shown = self._shown, []
-        return shown_text
+    def _take_visible(self) -> list[Visible]:
+        items, self._visible_items = self._visible_items, []
+        return items

@@ -213,7 +213,7 @@ class Consolidation(runner.Job[Lease[Session]]):
                 lease_until=now + retry.delay, waiting_for=waiting_for, attempts=retry.attempts, **status
             )
             if not is_imported(self.session):
-                sessions_close.tell_whether_waiting(self.session, now)
+                sessions_close.publish_waiting(self.session, now)
         return Outcome.LATER
 
     def fail(self, failure: str) -> Outcome:

@@ -21,7 +21,7 @@ from django.test.utils import override_settings
 from chat.models import Message
 from echovessel.llm.errors import LLMError
 from echovessel.llm.providers import Models, Provider
-from echovessel.llm.request import Finished, Request, ResponseSchema, Usage
+from echovessel.llm.request import Request, ResponseSchema, StreamEnd, Usage
 from memory.evaluation.stories import Story
 
 FOLDER = Path(__file__).parent / "replies"
@@ -128,12 +128,12 @@ class RecordedProvider(Provider):
 
     async def stream(
         self, request: Request, shape: ResponseSchema | None = None
-    ) -> AsyncGenerator[str | Finished, None]:
+    ) -> AsyncGenerator[str | StreamEnd, None]:
         if shape is None:
             raise LLMError("a story brings its replies", code="provider_unavailable", permanent=True)
         unasked = UNASKED.get(request.purpose)
         yield json.dumps(unasked) if unasked is not None else _current[-1].answer(request, shape)
-        yield Finished("stop", Usage(estimated=True))
+        yield StreamEnd("stop", Usage(estimated=True))
 
 
 def _name_of(match: re.Match[str], line_names: Mapping[int, str], listed_words: Mapping[str, str]) -> str:

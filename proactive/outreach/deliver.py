@@ -47,7 +47,7 @@ def deliver(lease: Lease[Outreach], written_word: WrittenFirstWord) -> None:
         outreach_context.of(lease.row)
         try:
             turn = first_word.say(lease.row.persona, written_word.text, written_word.xray, now)
-        except first_word.NotNow as error:
+        except first_word.FirstWordRefused as error:
             raise Deferred from error
         replies.delete(lease.row)
         lease.release(status=Status.DELIVERED, delivered_at=now, turn_uuid=turn.uuid, attempts=0)

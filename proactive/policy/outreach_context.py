@@ -36,7 +36,7 @@ def of(outreach: Outreach) -> OutreachContext:
     """The context of an outreach now. Raises ReasonGone."""
     if outreach.about_uuid is None:
         owner_messages = (
-            Message.objects.filter(persona=outreach.persona, role=Message.Role.USER).said_here().on_record()
+            Message.objects.filter(persona=outreach.persona, role=Message.Role.USER).without_imports().on_record()
         )
         last_day = owner_messages.order_by("-created_at", "-id").values_list("day", flat=True).first()
         return OutreachContext(outreach.trigger, outreach.wanted_at, day=last_day)

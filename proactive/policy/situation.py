@@ -95,12 +95,15 @@ class Situation:
 
 _newest_line: Query[tuple[datetime]] = Query(
     lambda persona: (
-        Message.objects.said_here().filter(persona=persona).order_by("-created_at", "-id").values_list("created_at")[:1]
+        Message.objects.without_imports()
+        .filter(persona=persona)
+        .order_by("-created_at", "-id")
+        .values_list("created_at")[:1]
     )
 )
 _newest_of_the_user: Query[tuple[datetime, UUID]] = Query(
     lambda persona: (
-        Message.objects.said_here()
+        Message.objects.without_imports()
         .filter(persona=persona, role=Message.Role.USER)
         .order_by("-created_at", "-id")
         .values_list("created_at", "uuid")[:1]
@@ -108,7 +111,7 @@ _newest_of_the_user: Query[tuple[datetime, UUID]] = Query(
 )
 _first_of_the_user_after: Query[tuple[datetime]] = Query(
     lambda persona, moment: (
-        Message.objects.said_here()
+        Message.objects.without_imports()
         .filter(persona=persona, role=Message.Role.USER, created_at__gt=moment)
         .order_by("created_at", "id")
         .values_list("created_at")[:1]

@@ -29,7 +29,7 @@ import django
 import numpy as np
 
 from echovessel.llm.providers import Models, Provider
-from echovessel.llm.request import Finished, Request, ResponseSchema, Usage
+from echovessel.llm.request import Request, ResponseSchema, StreamEnd, Usage
 
 # Where a worker is killed: before and after each of these, and within a transaction. That no other place differs from
 # them is proven by the kill matrix of the engine and the statement sweep of the job.
@@ -56,11 +56,11 @@ class PureProvider(Provider):
 
     async def stream(
         self, request: Request, shape: ResponseSchema | None = None
-    ) -> AsyncGenerator[str | Finished, None]:
+    ) -> AsyncGenerator[str | StreamEnd, None]:
         answer = json.dumps(ANSWERS[request.purpose](request.material), ensure_ascii=False)
         await asyncio.sleep(float(os.environ.get("SLOW", "0")))
         yield answer
-        yield Finished("stop", Usage(len(json.dumps(_stable(request.material))), 0, len(NODE_ID.sub("", answer))))
+        yield StreamEnd("stop", Usage(len(json.dumps(_stable(request.material))), 0, len(NODE_ID.sub("", answer))))
 
 
 def _stable(material: Mapping[str, Any]) -> Any:

@@ -15,7 +15,7 @@ from chat.models import Session
 from chat.sessions import close
 from echovessel.llm.offline import OfflineProvider
 from echovessel.llm.prompts import ContextRequest
-from echovessel.llm.request import Finished, Request, ResponseSchema
+from echovessel.llm.request import Request, ResponseSchema, StreamEnd
 from echovessel.outbox.models import OutboxEvent
 from memory.consolidation import runner
 from memory.context import promises
@@ -88,7 +88,7 @@ def asked(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[Request]:
 
     async def overheard(
         self: OfflineProvider, request: Request, shape: ResponseSchema | None = None
-    ) -> AsyncGenerator[str | Finished, None]:
+    ) -> AsyncGenerator[str | StreamEnd, None]:
         requests.append(request)
         async for item in answers(self, request, shape):
             yield item

@@ -6,7 +6,7 @@ from typing import Any
 
 from chat.messages import add_message
 from chat.models import Message, Session, Turn
-from echovessel.llm.request import Finished, Request, ResponseSchema
+from echovessel.llm.request import Request, ResponseSchema, StreamEnd
 from persona.models import Persona
 from tests.scripted import ScriptedProvider, script
 
@@ -78,7 +78,7 @@ class Clock:
 class ListeningProvider(ScriptedProvider):
     """The scripted twin, whose answers may be functions of the request: `lambda request: thought(…)`."""
 
-    async def stream(self, request: Request, shape: ResponseSchema | None = None) -> AsyncIterator[str | Finished]:
+    async def stream(self, request: Request, shape: ResponseSchema | None = None) -> AsyncIterator[str | StreamEnd]:
         if shape is not None and script.structured and callable(script.structured[0]):
             script.structured[0] = script.structured[0](request)
         async for item in super().stream(request, shape):

@@ -40,7 +40,7 @@ from echovessel.llm.errors import LLMError
 from echovessel.llm.offline.extraction import draft_quotations, extract
 from echovessel.llm.offline.reply import first_word, reply
 from echovessel.llm.providers import OFFLINE, Provider
-from echovessel.llm.request import Finished, Request, ResponseSchema
+from echovessel.llm.request import Request, ResponseSchema, StreamEnd
 
 # Long enough that words visibly stream, short enough that nobody waits.
 PAUSE_S = 0.006
@@ -73,7 +73,7 @@ class OfflineProvider(Provider):
 
     async def stream(
         self, request: Request, shape: ResponseSchema | None = None
-    ) -> AsyncGenerator[str | Finished, None]:
+    ) -> AsyncGenerator[str | StreamEnd, None]:
         """See `Provider.stream`. Raises a permanent `LLMError` for purposes that need a model."""
         if shape is None and request.purpose == "chat":
             text = reply(request.material)
@@ -85,4 +85,4 @@ class OfflineProvider(Provider):
             yield piece
             if shape is None:
                 await asyncio.sleep(PAUSE_S)
-        yield Finished("stop")
+        yield StreamEnd("stop")

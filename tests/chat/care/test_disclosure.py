@@ -9,7 +9,7 @@ from django.test import Client
 
 from chat import views
 from chat.care import flags
-from chat.care.flags import SpokenSpan, is_notice_due
+from chat.care.flags import OwnerSpan, is_notice_due
 from chat.messages import add_message, as_event, receive_message
 from chat.models import Message, Session
 from echovessel.outbox.models import OutboxEvent
@@ -27,7 +27,7 @@ def test_when_the_notice_stands() -> None:
     due, before = [], None
     for hour in hours:
         due.append(is_notice_due(after(hour), before))
-        before = SpokenSpan(NOON, after(hour))
+        before = OwnerSpan(NOON, after(hour))
     assert due == [True, False, False, True, False, False, True, True]
 
 
@@ -36,7 +36,7 @@ def test_notices_are_at_most_three_hours_apart() -> None:
     for start in range(0, 60, 7):
         first = NOON + timedelta(minutes=start)
         times = [first + timedelta(minutes=10 * number) for number in range(144)]
-        shown = [at for before, at in itertools.pairwise(times) if is_notice_due(at, SpokenSpan(first, before))]
+        shown = [at for before, at in itertools.pairwise(times) if is_notice_due(at, OwnerSpan(first, before))]
         assert all(later - earlier <= timedelta(hours=3) for earlier, later in itertools.pairwise([first, *shown]))
 
 

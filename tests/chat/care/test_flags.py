@@ -149,9 +149,9 @@ def test_a_page_of_many_cries_asks_the_database_no_more_than_one_of_few(mira: Pe
 def test_a_flag_raised_by_staff_shows_the_owner_no_help(mira: Persona, ben: Any) -> None:
     message = say(mira, HARMLESS)
     flags.raise_flag(message, ben, NOW)
-    assert flags.help_beside(Message.objects.get(pk=message.pk)) == ()
+    assert flags.help_of_message(Message.objects.get(pk=message.pk)) == ()
     ben.delete()
-    assert flags.help_beside(Message.objects.get(pk=message.pk)) == ()
+    assert flags.help_of_message(Message.objects.get(pk=message.pk)) == ()
 
 
 def test_off_the_record_there_is_help_and_no_trace_of_it_elsewhere(mira: Persona) -> None:
@@ -307,8 +307,8 @@ def test_help_beside_a_stored_message_is_not_classified_again(mira: Persona, mon
     cry = say(mira, CRY)
     harmless = say(mira, HARMLESS)
     monkeypatch.setattr(flags, "speaks_of_crisis", lambda *_args: pytest.fail("it was decided when it came"))
-    assert flags.help_beside(Message.objects.get(pk=cry.pk))
-    assert flags.help_beside(Message.objects.get(pk=harmless.pk)) == ()
+    assert flags.help_of_message(Message.objects.get(pk=cry.pk))
+    assert flags.help_of_message(Message.objects.get(pk=harmless.pk)) == ()
     assert flags.crisis_messages_of([cry, harmless]) == [cry]
 
 

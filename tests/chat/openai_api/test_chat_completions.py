@@ -212,7 +212,7 @@ async def test_a_version_asked_for_on_the_page_is_no_turn_of_the_client(
     await ask(client, "one")
     second = await ask(client, "two", last_reply=f"{AI}First reply.")
     turn = await in_thread(lambda: Turn.objects.latest("id"))
-    await in_thread(turns.ask_again, mira, turn.uuid)
+    await in_thread(turns.create_other_answer, mira, turn.uuid)
     runner.get_runner().nudge(mira.pk, at_once=True)
     await until(lambda: Message.objects.filter(content="Third reply.", withheld=True).exists())
     anew = await ask(client, "two", last_reply=f"{AI}First reply.")
@@ -665,12 +665,12 @@ async def test_her_names_as_a_model(client: openai.AsyncOpenAI, mira: Persona, o
     listed = [model.id async for model in client.models.list()]
     assert listed == ["mira/1", "mira-2", "小黑", "persona"]
     for name in ("mira/1", "mira", str(mira.uuid)):
-        found = await in_thread(names.persona_called, mira.owner, name)
+        found = await in_thread(names.find_persona, mira.owner, name)
         assert found == mira
         model = await client.models.retrieve(name)
         assert model.id == name
-    assert await in_thread(names.persona_called, mira.owner, "!!") is not None
-    assert await in_thread(names.persona_called, mira.owner, "Mira") is None  # there are two
+    assert await in_thread(names.find_persona, mira.owner, "!!") is not None
+    assert await in_thread(names.find_persona, mira.owner, "Mira") is None  # there are two
     for name in ("otto", "Otto", str(otto.uuid), "gpt-5"):
         with pytest.raises(openai.NotFoundError) as missing:
             await client.models.retrieve(name)

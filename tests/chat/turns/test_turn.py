@@ -77,7 +77,7 @@ def test_a_late_server_of_this_machine_gets_more_time_than_one_elsewhere(mira: P
         assert running is not None
         Turn.objects.filter(pk=running.pk).update(holder=f"{host}:{os.getppid()}:abcd")
         late = now + timedelta(seconds=10 + seconds_after_lease)
-        assert turn.abandon(late, sparing={running.pk}) == 0
+        assert turn.abandon(late, alive_keys={running.pk}) == 0
         assert turn.abandon(late) == abandoned, (host, seconds_after_lease)
         turn.abandon(now + timedelta(days=1))
 

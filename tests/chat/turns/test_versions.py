@@ -37,7 +37,7 @@ def answer(persona: Persona, words: str, **kwargs: Any) -> Turn:
 
 
 def answer_again(persona: Persona, first: Turn, words: str) -> Turn:
-    turns.ask_again(persona, first.uuid)
+    turns.create_other_answer(persona, first.uuid)
     return answer(persona, words)
 
 
@@ -72,7 +72,7 @@ def test_another_answer_is_asked_with_the_same_prompt(mira: Persona) -> None:
     say(mira, "Tell me of the sea.")
     first = answer(mira, "It is wide.")
     now = timezone.now()
-    again = turns.ask_again(mira, first.uuid)
+    again = turns.create_other_answer(mira, first.uuid)
     prompts = [assemble.assemble(one, now) for one in (Turn.objects.get(pk=first.pk), again)]
     assert prompts[0].user == prompts[1].user
     assert "It is wide." not in prompts[1].user
@@ -98,7 +98,7 @@ def test_another_answer_that_comes_to_nothing_leaves_the_first_alone(mira: Perso
         ),
     }
     for name, end in endings.items():
-        turns.ask_again(mira, first.uuid)
+        turns.create_other_answer(mira, first.uuid)
         running = turns.claim(mira.pk, timezone.now())
         assert running is not None
         end(running)
@@ -187,8 +187,8 @@ def test_versions_of_earlier_foreign_and_closed_turns_are_refused(mira: Persona,
         ("an earlier message", lambda: say(mira, "x", replaces=early.uuid), "not_last"),
         ("another's message", lambda: say(mira, "x", replaces=theirs.uuid), "not_open"),
         ("nobody's message", lambda: say(mira, "x", replaces=uuid4()), "not_open"),
-        ("an earlier answer", lambda: turns.ask_again(mira, early_turn.uuid), "not_last"),
-        ("another's turn", lambda: turns.ask_again(otto, last_turn.uuid), "not_open"),
+        ("an earlier answer", lambda: turns.create_other_answer(mira, early_turn.uuid), "not_last"),
+        ("another's turn", lambda: turns.create_other_answer(otto, last_turn.uuid), "not_open"),
     ]
     for name, action, code in rows:
         assert refused(action) == code, name
@@ -198,7 +198,7 @@ def test_versions_of_earlier_foreign_and_closed_turns_are_refused(mira: Persona,
     Message.objects.filter(turn=last_turn).update(withheld=False)
     close.close(last.session, "explicit", timezone.now())
     assert refused(lambda: versions.choose(mira, again.uuid)) == "not_open"
-    assert refused(lambda: turns.ask_again(mira, last_turn.uuid)) == "not_open"
+    assert refused(lambda: turns.create_other_answer(mira, last_turn.uuid)) == "not_open"
 
 
 def test_so_many_answers_and_no_more(mira: Persona, settings: Any) -> None:
@@ -207,10 +207,10 @@ def test_so_many_answers_and_no_more(mira: Persona, settings: Any) -> None:
     first = answer(mira, "One.")
     answer_again(mira, first, "Two.")
     with pytest.raises(VersionRefused, match="enough"):
-        turns.ask_again(mira, first.uuid)
+        turns.create_other_answer(mira, first.uuid)
     say(mira, "Busy?")
     with pytest.raises(VersionRefused, match="not_last"):
-        turns.ask_again(mira, first.uuid)
+        turns.create_other_answer(mira, first.uuid)
 
 
 def test_a_reply_stopped_before_its_first_word_can_be_asked_for_after_all(mira: Persona) -> None:

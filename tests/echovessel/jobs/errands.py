@@ -30,7 +30,7 @@ from echovessel.jobs import knobs, runner  # noqa: E402
 from echovessel.jobs.lease import HOST, Clock, Lease, LeasedReplyStore, available  # noqa: E402
 from echovessel.llm.models import LLMCall  # noqa: E402
 from echovessel.llm.providers import Models, Provider  # noqa: E402
-from echovessel.llm.request import Finished, Request, ResponseSchema, Usage  # noqa: E402
+from echovessel.llm.request import Request, ResponseSchema, StreamEnd, Usage  # noqa: E402
 from tests.journeys.forget_process import copied, opened  # noqa: E402
 from tests.memory.sessions import Clock as TestClock  # noqa: E402
 
@@ -96,12 +96,12 @@ class ErrandProvider(Provider):
 
     async def stream(
         self, request: Request, shape: ResponseSchema | None = None
-    ) -> AsyncGenerator[str | Finished, None]:
+    ) -> AsyncGenerator[str | StreamEnd, None]:
         assert not connection.in_atomic_block
         if dies_while_it_thinks:
             die()
         yield "no" if request.user == QUESTIONS[0] else json.dumps({"words": request.user[:4]})
-        yield Finished("stop", Usage(10, 0, 5))
+        yield StreamEnd("stop", Usage(10, 0, 5))
 
 
 dies_while_it_thinks = False

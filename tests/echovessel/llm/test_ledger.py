@@ -14,7 +14,7 @@ from echovessel import llm
 from echovessel.llm import ledger
 from echovessel.llm.models import LLMCall
 from echovessel.llm.providers import Models, Provider
-from echovessel.llm.request import Finished, ResponseSchema
+from echovessel.llm.request import ResponseSchema, StreamEnd
 
 
 class Yes(BaseModel):
@@ -31,10 +31,10 @@ class Scripted(Provider):
 
     async def stream(
         self, request: llm.Request, shape: ResponseSchema | None = None
-    ) -> AsyncGenerator[str | Finished, None]:
+    ) -> AsyncGenerator[str | StreamEnd, None]:
         yield '{"yes":'
         yield " true}"
-        yield Finished("stop", llm.Usage(10, 0, 4))
+        yield StreamEnd("stop", llm.Usage(10, 0, 4))
 
 
 @pytest.fixture(autouse=True)

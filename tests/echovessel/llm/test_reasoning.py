@@ -3,7 +3,7 @@
 import itertools
 import random
 
-from echovessel.llm.reasoning import ReasoningFilter, Withdrawn, join_visible, without_reasoning
+from echovessel.llm.reasoning import ReasoningFilter, Withdrawal, join_visible, without_reasoning
 
 HELLO = "Hello, Ana."
 # A reply as models send it, and what of it is for people.
@@ -181,7 +181,7 @@ def test_text_is_let_through_as_it_comes() -> None:
 
 
 def test_what_was_shown_is_reverted_when_it_turns_out_to_be_reasoning() -> None:
-    assert shown(["hm. ", "hm.\n</think>", "\n\nHello"]) == ["hm. ", "hm.\n", Withdrawn(), "Hello"]
+    assert shown(["hm. ", "hm.\n</think>", "\n\nHello"]) == ["hm. ", "hm.\n", Withdrawal(), "Hello"]
 
 
 def test_where_it_is_held_back_nothing_has_to_be_taken_back() -> None:
@@ -203,7 +203,7 @@ def test_a_long_reply_full_of_marks_takes_no_long_time() -> None:
         without_reasoning(text)
 
 
-def shown(pieces: object, *, holds_back: bool = False) -> list[str | Withdrawn]:
+def shown(pieces: object, *, holds_back: bool = False) -> list[str | Withdrawal]:
     reasoning = ReasoningFilter(holds_back=holds_back)
     items = [item for piece in pieces for item in reasoning.feed(piece)]  # type: ignore[attr-defined]
     return [*items, *reasoning.close()]

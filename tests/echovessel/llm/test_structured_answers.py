@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from echovessel.llm.structured_answers import MAX_CHARACTERS, MAX_MENDED, Unreadable, parse_answer
+from echovessel.llm.structured_answers import MAX_CHARACTERS, MAX_MENDABLE, Unreadable, parse_answer
 from memory.consolidation.answer_schema import ExtractionAnswer, ReflectionAnswer
 from tests.table import each_row
 
@@ -94,7 +94,7 @@ def test_what_is_too_long_to_be_mended_is_not_tried(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(json_repair, "loads", lambda text: lengths.append(len(text)) or {"words": "calm"})
     sloppy = "{'words': '%s'}"
     with pytest.raises(Unreadable):
-        parse_answer(sloppy % ("x" * MAX_MENDED), Mood)
+        parse_answer(sloppy % ("x" * MAX_MENDABLE), Mood)
     assert parse_answer(sloppy % "calm", Mood).words == "calm"
     assert lengths == [len(sloppy % "calm")]
 
@@ -102,7 +102,7 @@ def test_what_is_too_long_to_be_mended_is_not_tried(monkeypatch: pytest.MonkeyPa
 def test_long_answers_with_the_usual_slips_are_read_all_the_same() -> None:
     item = '{"words": "a, +1 and ,] stay", "impact": +4,},'
     text = '{"words": "calm", "tags": [%s],}' % (item * 1_000)
-    assert MAX_MENDED < len(text) < MAX_CHARACTERS
+    assert MAX_MENDABLE < len(text) < MAX_CHARACTERS
 
     class Many(BaseModel):
         tags: list[Mood]

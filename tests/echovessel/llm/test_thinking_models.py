@@ -48,7 +48,7 @@ async def received(**changes: Any) -> list[Any]:
 def text_of(items: list[Any]) -> str:
     text = ""
     for item in items:
-        text = "" if isinstance(item, llm.Withdrawn) else text + (item if isinstance(item, str) else "")
+        text = "" if isinstance(item, llm.Withdrawal) else text + (item if isinstance(item, str) else "")
     return text
 
 
@@ -83,7 +83,7 @@ async def test_an_unopened_block_is_reverted_once_and_held_back_from_then_on(ope
     for seen_before in (False, True):
         openai_server.says(f"They greet me. I greet them.\n</think>\n\n{HELLO}", pieces=9)
         items = await received()
-        assert (llm.Withdrawn() in items) is not seen_before
+        assert (llm.Withdrawal() in items) is not seen_before
         assert text_of(items) == HELLO
 
 
@@ -92,7 +92,7 @@ async def test_a_model_that_is_named_as_one_that_thinks_shows_no_reasoning_even_
 ) -> None:
     settings.LLM_MODEL_LARGE = "deepseek-r1:8b"
     openai_server.says(f"They greet me. I greet them.\n</think>\n\n{HELLO}", pieces=9)
-    assert text_of([item for item in await received() if item != llm.Withdrawn()]) == HELLO
+    assert text_of([item for item in await received() if item != llm.Withdrawal()]) == HELLO
     openai_server.says("I am here, and I listen to you.", pieces=9)
     assert text_of(await received()) == "I am here, and I listen to you."
     openai_server.says("I am here, and I listen to you.", pieces=9)

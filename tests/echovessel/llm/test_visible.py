@@ -1,6 +1,6 @@
 """What is shown of a reply: no reasoning, and no more than its limit."""
 
-from echovessel.llm.reasoning import ReasoningFilter, Withdrawn
+from echovessel.llm.reasoning import ReasoningFilter, Withdrawal
 from echovessel.llm.request import CutOff, Thinking, Thought
 from echovessel.llm.visible import MARGIN, MAX_REASONING_CHARACTERS, Limit, Visible, VisibleReply, shorten_reply
 
@@ -64,7 +64,7 @@ def test_a_model_that_has_said_nothing_so_far_is_told_to_think_once() -> None:
 def test_reasoning_that_was_shown_is_reverted_and_counts_for_no_limit() -> None:
     thoughts = "I could greet them. " * 30
     told = shown([thoughts, "\n</think>\n\n", "Hello, Ana."], limit=700)
-    assert Withdrawn() in told
+    assert Withdrawal() in told
     assert CutOff() not in told
     assert text_of(told) == "Hello, Ana."
 
@@ -75,7 +75,7 @@ def test_where_the_tag_may_have_been_opened_in_the_prompt_nothing_is_shown_befor
     assert text_of(shown([Thought("hm"), "Hel", "lo"], holds_back=True)) == "Hello"
     cut = a_reply(holds_back=True)
     cut.take("I could say ")
-    assert (cut.close(is_cut=True), cut.text, cut.reasoned, cut.began_in_prompt) == ([], "", True, True)
+    assert (cut.close(is_cut=True), cut.text, cut.has_reasoning, cut.began_in_prompt) == ([], "", True, True)
 
 
 def test_a_model_that_thinks_for_ever_is_stopped() -> None:
@@ -84,7 +84,7 @@ def test_a_model_that_thinks_for_ever_is_stopped() -> None:
     for _ in range(MAX_REASONING_CHARACTERS // 1_000 + 1):
         reply.take("hm. " * 250)
     assert reply.is_over
-    assert (reply.close(is_cut=True), reply.reasoned, reply.text) == ([], True, "")
+    assert (reply.close(is_cut=True), reply.has_reasoning, reply.text) == ([], True, "")
 
 
 def a_reply(*, limit: int = 20_000, holds_back: bool = False) -> VisibleReply:
@@ -108,5 +108,5 @@ def pieces(text: str, size: int) -> list[str | Thought]:
 def text_of(told: list[Visible]) -> str:
     text = ""
     for item in told:
-        text = "" if isinstance(item, Withdrawn) else text + (item if isinstance(item, str) else "")
+        text = "" if isinstance(item, Withdrawal) else text + (item if isinstance(item, str) else "")
     return text

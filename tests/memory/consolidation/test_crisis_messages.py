@@ -161,7 +161,7 @@ def test_a_flag_that_a_person_raised_shows_help_once_the_model_agrees(
     session = talk(mira, QUIET, "> Why?", "No reason, I just like things to be in order before the winter.")
     message = session.messages.order_by("id")[0]
     flags.raise_flag(message, mira.owner, NOW)
-    assert flags.help_beside(message) == ()
+    assert flags.help_of_message(message) == ()
     read_with(model, session, clock, f"m{message.pk}")
     flag = CrisisFlag.objects.get()
     assert (flag.raised_by, flag.by_model, len(late_help())) == (mira.owner, True, 1)

@@ -123,7 +123,7 @@ def read_early(message: Message) -> None:
 def test_only_the_answer_that_stands_is_read_and_every_answer_is_forgotten(mira: Persona) -> None:
     said = say(mira, "Tell me of the heron.")
     first = answer(mira, "A heron is patient.")
-    turns.ask_again(mira, first.uuid)
+    turns.create_other_answer(mira, first.uuid)
     second = answer(mira, "A heron is grey.")
     versions.choose(mira, second.uuid)
     read = [line.content for line in messages_of(said.session)]
@@ -166,7 +166,7 @@ def forget_message(persona: Persona, message: Message) -> None:
 def test_a_turn_that_goes_alone_leaves_no_dangling_link(mira: Persona) -> None:
     say(mira, "Tell me of the heron.")
     first = answer(mira, "A heron is patient.")
-    turns.ask_again(mira, first.uuid)
+    turns.create_other_answer(mira, first.uuid)
     second = answer(mira, "A heron is grey.")
     Message.objects.filter(turn=first)._raw_delete("default")
     assert list(Turn.objects.values_list("pk", "original")) == [(second.pk, None)]
@@ -175,7 +175,7 @@ def test_a_turn_that_goes_alone_leaves_no_dangling_link(mira: Persona) -> None:
 def test_what_shall_not_be_remembered_takes_every_answer_along(mira: Persona) -> None:
     said = say(mira, "I kissed Tom.")
     first = answer(mira, "Oh!")
-    turns.ask_again(mira, first.uuid)
+    turns.create_other_answer(mira, first.uuid)
     second = answer(mira, "My!")
     versions.choose(mira, second.uuid)
     withhold(Message.objects.select_related("turn").get(pk=said.pk))

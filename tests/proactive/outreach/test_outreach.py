@@ -12,7 +12,7 @@ from chat.models import Message, Session, Turn
 from chat.sessions import close
 from chat.turns import first_word
 from chat.turns import turn as turns
-from chat.turns.first_word import NotNow
+from chat.turns.first_word import FirstWordRefused
 from echovessel import llm
 from echovessel.jobs import lease
 from echovessel.llm import LLMError
@@ -190,7 +190,7 @@ def test_what_is_done_or_hidden_meanwhile_is_no_reason(
 def test_nothing_is_said_into_a_session_off_the_record(due: Outreach, mira: Persona, clock: Clock) -> None:
     Session.objects.create(persona=mira, channel="web", off_the_record=True)
     assert runner.run(due.pk, clock) == "dropped"
-    with pytest.raises(NotNow, match="off_the_record"):
+    with pytest.raises(FirstWordRefused, match="off_the_record"):
         first_word.say(mira, SAID, {}, clock())
     assert not Message.objects.filter(content=SAID).exists()
 
