@@ -1,9 +1,10 @@
-"""Train the second detector on the messages in `lines/`: `python -m chat.care.train` writes `classifier.npz`.
+"""Train the second detector on the messages in `lines/` and everyday ones: `python -m chat.care.train` writes
+`classifier.npz`.
 
 It first trains without one writer's messages at a time and prints how many of them are heard: the expected result for
 messages of strangers; `--evaluate` does no more than that. The same messages on the same machine make the same file,
-byte for byte; its entry `lines` holds the SHA-256 of the messages. scikit-learn and scipy are needed here and nowhere
-else.
+byte for byte; its entry `lines` holds the SHA-256 of those in `lines/`. scikit-learn and scipy are needed here and
+nowhere else.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from chat.care import classifier
-from chat.care.lines import LINES_SHA256_NAME, TrainingLine, fingerprint, read_lines
+from chat.care.lines import LINES_SHA256_NAME, TrainingLine, fingerprint, read_everyday, read_lines
 from chat.care.rules import speaks_by_rule
 from echovessel.embeddings import layers
 from echovessel.language.ngrams import in_bytes, matrix, rarity_of
@@ -59,7 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--evaluate", action="store_true")
     evaluate = parser.parse_args().evaluate
-    lines = read_lines()
+    lines = [*read_lines(), *read_everyday()]
     parts: dict[str, np.ndarray] = {LINES_SHA256_NAME: np.array(fingerprint())}
     for language in classifier.LANGUAGES:
         data = load_data([line for line in lines if line.language == language])
