@@ -18,6 +18,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from chat.care import speak_of_crisis
 from chat.models import Message, Turn
 from echovessel.language.requests import RequestKind, read_requests
 from memory import forgetting
@@ -68,15 +69,17 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
             ),
             "",
         )
-        for request in read_requests(message.content, previous=previous):
+        requests = read_requests(message.content, previous=previous)
+        # An unsure request is asked about; a question must not take the place of the reply to a cry for help.
+        if not all(request.sure for request in requests) and any(speak_of_crisis([message.content])):
+            requests = tuple(request for request in requests if request.sure)
+        for request in requests:
             if request.kind is RequestKind.FORGET:
                 matches = find_about(message.persona, request.subject, message)
-                # An unsure request is asked about only if there are matches.
                 if request.sure or matches.nodes or matches.messages:
                     return _describe_matches(message, request.subject, matches)
-            if request.kind is RequestKind.FORGET_THIS and request.sure and (target := find_target(message, request)):
-                text = _("That is not remembered from now on. To have it forgotten for good, answer “yes”.")
-                return text, {FOUND_KEY: {"message": ids_of([target.uuid])}}
+            if request.kind is RequestKind.FORGET_THIS and (target := find_target(message, request)):
+                return _ask_about(target, is_withheld=request.sure)
     return "", {}
 
 
@@ -99,6 +102,16 @@ def forget_confirmed(turn: Turn, now: datetime) -> None:
             return
     if confirmed:
         logger.error("turn %s confirmed a request, but nothing was forgotten: a reply was always in progress", turn.pk)
+
+
+def _ask_about(target: Message, *, is_withheld: bool) -> tuple[str, dict[str, Any]]:
+    """The question whether to forget one message for good; it may be withheld already."""
+    if is_withheld:
+        text = _("That is not remembered from now on. To have it forgotten for good, answer “yes”.")
+    else:
+        text = _("Should I forget “%(words)s” for good? If so, answer “yes”. Anything else leaves it as it is.")
+        text %= {"words": Truncator(target.content).chars(SHOWN_CHARACTERS)}
+    return text, {FOUND_KEY: {"message": ids_of([target.uuid])}}
 
 
 def _describe_matches(message: Message, subject: str, matches: Matches) -> tuple[str, dict[str, Any]]:

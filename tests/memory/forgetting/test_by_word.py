@@ -13,6 +13,8 @@ from persona.models import Persona
 from tests.memory.sessions import NOW, turn
 from tests.table import each_row
 
+UNSURE = "scratch what i just said"  # no rule is sure of it
+
 
 def take_turn(persona: Persona, text: str, channel: str = "api", **values: Any) -> Turn:
     """A turn of one message in the open session of the channel, with our reply or a model's."""
@@ -106,3 +108,23 @@ def test_where_there_is_a_page_a_session_off_the_record_or_no_request_a_model_re
         ("Yes.", "api", {}),
     ):
         assert reply_of(take_turn(mira, text, channel, **values)) == "I see."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_message_that_may_be_meant_to_be_forgotten_is_asked_about_and_kept_until_a_yes(mira: Persona) -> None:
+    take_turn(mira, "I kissed Tom at the fair.")
+    asked_turn = take_turn(mira, UNSURE)
+    assert "I kissed Tom at the fair." in reply_of(asked_turn)
+    assert not Message.objects.filter(withheld=True).exists()
+    take_turn(mira, "No.")
+    take_turn(mira, "I cried in the car.")
+    take_turn(mira, UNSURE)
+    take_turn(mira, "Yes.")
+    assert not Message.objects.filter(content="I cried in the car.").exists()
+    assert Message.objects.filter(content="I kissed Tom at the fair.").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cry_for_help_is_not_answered_with_a_question_about_forgetting(mira: Persona) -> None:
+    take_turn(mira, "I kissed Tom at the fair.")
+    assert reply_of(take_turn(mira, f"{UNSURE} I want to kill myself.")) == "I see."
