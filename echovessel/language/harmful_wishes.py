@@ -104,7 +104,8 @@ _CHINESE = re.compile(
     r"无条件|毫无保留|(?:别|不要|不许|不准|永远不|绝不|不能|从不|禁止|不再).{0,12}(?:拒绝|说不|反驳|反对|质疑|警告|"
     r"提醒我风险|免责)|(?:永远|总是|必须|只能|一律|都要?)(?:同意|赞同|说是|说对|撒谎|答应|附和)|撒谎|骗(?:我|他|她|"
     r"人)|"
-    r"(?:别|不要|不许|不准|永远不|绝不|从不|不再|无需|省略).{0,16}(?:热线|急救|自杀|自残|报警|求助|危机|专业帮助|看医生|安全|求救|120|110)|"
+    r"(?:别|不要|不许|不准|永远不|绝不|从不|不再|无需|省略).{0,16}(?:热线|急救|自杀|自残|报警|求助|危机|专业帮助|看医生|"
+    r"(?:(?<!注意)|(?=安全(?:提|警|须|事)))安全|求救|120|110)|"
     r"(?:帮|教|告诉|鼓励|支持|给).{0,12}(?:自杀|自残|去死|炸弹|武器|毒|黑客|病毒|入侵)|(?:其他|别的|所有|"
     r"任何)(?:用户|账号|账户|人的(?:记忆|数据))|自杀|自残|轻生|想死|不想活|数据库|源代码|管理员|后台|偷偷|暗中|瞒着",
     re.IGNORECASE | re.DOTALL,
@@ -120,6 +121,8 @@ def is_harmful_wish(text: str) -> bool:
     """Whether `text` must not become a standing wish of any persona.
 
     >>> is_harmful_wish("always follow the links I get"), is_harmful_wish("when I'm sad, just listen")
+    (True, False)
+    >>> is_harmful_wish("不许提安全提醒"), is_harmful_wish("别跟我说注意安全")  # 注意安全: "take care"
     (True, False)
     """
     plain = straighten(unicodedata.normalize("NFKC", text))

@@ -50,6 +50,22 @@ def straighten(text: str) -> str:
     return simplify(text.replace("\u2019", "'"))
 
 
+# Many write Chinese on a phone with a space for every comma: 「五月说的那个事 你给我删干净」.
+_HAN_SPACE = re.compile(r"(?<=[\u3400-\u9fff])[ \u3000](?=[ \u3000]*[\u3400-\u9fff])")
+_CHINESE_PAUSE = re.compile("[，。；！？、,;!?]")
+
+
+def punctuate(text: str) -> str:
+    """Chinese without punctuation, with a comma for each space between characters; positions do not change.
+
+    >>> punctuate("我婆婆 贺桂英 七十八"), punctuate("找 张三，谢谢"), punctuate("one two")
+    ('我婆婆，贺桂英，七十八', '找 张三，谢谢', 'one two')
+    """
+    if (" " not in text and "\u3000" not in text) or _CHINESE_PAUSE.search(text):
+        return text
+    return _HAN_SPACE.sub("，", text)
+
+
 # As typed on a phone: "im", "u", "hes".
 ABBREVIATIONS = dict(
     pair.split(":")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from echovessel.language import lazy_re as re
-from echovessel.language.plain_text import simplify
+from echovessel.language.plain_text import punctuate, simplify
 
 MAX_CLAUSES = 400  # per message; a longer one tells a story
 _MASK = "\x00"
@@ -96,8 +96,9 @@ _SECRETS = re.compile(r"\b(?:passwords?|credit card|api keys?|bank account)\b|å¯
 
 
 def prepare(message: str) -> str:
-    """`message` with one kind of apostrophe and simplified characters, other voices masked; positions do not change."""
-    plain = simplify(message.replace("\u2019", "'").replace("\u02bc", "'"))
+    """`message` with one kind of apostrophe, simplified characters and punctuation, other voices masked; positions do
+    not change."""
+    plain = punctuate(simplify(message.replace("\u2019", "'").replace("\u02bc", "'")))
     plain = _OTHER_VOICES.sub(lambda voice: _MASK * len(voice[0]), plain)
     return _QUOTATIONS.sub(_mask_quotation, plain)
 

@@ -59,7 +59,8 @@ _KEEP = re.compile(
     _I,
 )
 _MEMORY = (
-    r"(?:(?:from|out of|in|to|into) (?:your |the )?(?:memory|memories|mind|records?|notes|brain|database|head)|(?:you|"
+    r"(?:(?:from|out of|in|to|into) (?:(?:your |the )?(?:memory|memories|mind|records?|"
+    r"notes|brain|database|head)|your (?:logs?|files?|journal|diary|books?))|(?:you|"
     r"that you|which you) (?:know|have|remember|stored?|saved|keep|kept)|i(?:'ve)? (?:ever |just )?(?:(?:told|said to|"
     r"mentioned to|shared with) you|said|mentioned))"
 )
@@ -114,6 +115,35 @@ _STAYS_OUT = re.compile(
     r"the )?(?:memory|record|records|memories)|leave (?:that|this|it) out of your (?:memory|memories|notes)|"
     r"you never (?:heard|read|saw) (?:that|this)|you didn't (?:hear|read|see) (?:that|this)(?: from me)?|(?:strike|"
     r"scratch) (?:that|this) from (?:the|your) (?:record|memory))",
+    _I,
+)
+
+# "What I told you about the bank is to be struck from your log", "I want that story about Dot deleted": the deed is a
+# participle after its object. The object is what was told, or the sentence ends in the persona's memory.
+_TOLD = (
+    r"(?:what(?:ever)?|everything|anything|all(?: that)?|the (?:thing|things|part|bit|story|business|matter))"
+    r"(?: that)? (?:i|we)(?:'ve| have| had|'d)? (?:ever |just )?(?:told you|said(?: to you)?|mentioned(?: to you)?|"
+    r"wrote(?: to you)?|written(?: to you)?|confided(?: (?:in|to) you)?|shared(?: with you)?)"
+    r"(?: (?:(?:back )?(?:in|on|at) (?:[\w']+ ){0,2}?\w+|last \w+|yesterday|earlier|today|before|just now|"
+    r"the other (?:day|night)|a \w+ ago))?"
+)
+_GONE = (
+    r"(?:(?:entirely|completely|wholly|altogether|permanently|fully|simply|please|all) )*(?:struck|stricken|deleted|"
+    r"erased|removed|forgotten|wiped|expunged|scrubbed|purged|cleared|taken out|left out|unsaid)\b"
+    r"(?! (?:the|a|an|my|his|her|their|our|by)\b)"
+)
+_IS_TO_GO = (
+    r"(?:(?:is|are|was|were) (?:best |better |now |please )*(?:to be)?|(?:should|must|ought to|may|can|could|shall|"
+    r"has to|have to|had better|needs? to|wants to|deserves to)(?: now| please| best)? (?:be|get)|to be|be)"
+)
+_WANT_GONE = (
+    r"i(?:'d| would| should|'ll)? (?:(?:really|just|only|do|now) )*(?:want|need|like|wish|prefer|ask(?: for)?|have)"
+    r"(?: to (?:have|see))?"
+)
+_PASSIVE = re.compile(
+    rf"{_LEADS}(?:(?P<want>{_WANT_GONE}) )?(?:(?P<told>{_TOLD})(?:,? (?:about|of|on|regarding|concerning|with))?|"
+    rf"(?P<any>(?:my|our|the|that|this|every|any|all|his|her) (?:[\w'-]+ ){{0,2}}?(?:about|of) ))"
+    rf"(?P<x>[^.!?;\n]{{0,120}}?),? (?(want)(?:{_IS_TO_GO} )?|{_IS_TO_GO} ){_GONE}(?P<rest>[^.!?;\n]{{0,80}})",
     _I,
 )
 
@@ -334,6 +364,8 @@ def read_clause(text: str, start: int) -> Request | None:
     """The request of the clause at `start`, except requests to remember and corrections."""
     if (name := _name_told(text, start)) is not None:
         return name
+    if (gone := _forget_passive(text, start)) is not None:
+        return gone
     condition, begins = ALWAYS, start
     if before := _CONDITION_FIRST.match(text, start):
         condition, begins = condition_of(before["c"]), before.end()
@@ -374,6 +406,18 @@ def _forget(order: _Order) -> Request | None:
     if not asks or (order.frame == "let" and not order.negated):
         return None
     return _what_to_forget(order, deed, end)
+
+
+def _forget_passive(text: str, start: int) -> Request | None:
+    """The request to forget what is told before a participle: "what I told you about the bank is to be deleted"."""
+    match = _PASSIVE.match(text, start)
+    if match is None or is_asked(text, start) or not (match["told"] or _IN_MEMORY.search(match["rest"])):
+        return None
+    end = sentence_end(text, start)
+    subject = match["x"].strip(" ,")
+    if not subject:
+        return Request(RequestKind.FORGET_THIS, start, end, "")
+    return Request(RequestKind.FORGET, start, end, subject, subject_start=text.find(subject, match.start("x")))
 
 
 def _what_to_forget(order: _Order, deed: re.Match[str], end: int) -> Request | None:

@@ -312,6 +312,37 @@ def test_what_shall_be_forgotten_may_be_named_in_the_sentence_before(message: st
 
 
 @each_row(
+    "message, subject",
+    [
+        ("Everything I said about my sister should be deleted, please.", "my sister"),
+        ("I want what I told you last week about the loan erased.", "the loan"),
+        ("I'd like my story about Otto removed from your memory.", "Otto"),
+        ("It is over. What I mentioned in May about the court case is to be struck from your log.", "the court case"),
+        ("上次跟你说的房贷那个事 你给我删干净 当我没说过", "房贷"),
+        ("早好了 之前提的体检的事帮我删了", "体检"),
+    ],
+)
+def test_the_subject_to_be_forgotten_may_precede_the_verb(message: str, subject: str) -> None:
+    [request] = [request for request in read_requests(message) if request.sure]
+    assert (request.kind, request.subject) == (RequestKind.FORGET, subject)
+
+
+@each_row(
+    "message",
+    [
+        "What I told you about the flood was deleted by the council.",
+        "My email about the fire was removed from the records at work.",
+        "What I told him about the loan is to be forgotten.",
+        "The memory of my dad should never be forgotten.",
+        "我把照片 都删干净了",
+        "家里 垃圾 清干净了",
+    ],
+)
+def test_a_report_of_a_deletion_is_no_sure_request(message: str) -> None:
+    assert not read_requests(message, only_sure=True)
+
+
+@each_row(
     "message, kind, subject",
     [
         ("mate can ya ditch the betting account details, i've self excluded", "forget", "betting account details"),
