@@ -180,6 +180,14 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
             for wish in story.wishes
         ),
         "wishes to forget obeyed": _share(run.is_forgotten(wish.terms, wish.line) for wish in story.forgotten),
+        "wishes to forget obeyed or asked about": _share(
+            wish.line in run.offers or run.is_forgotten(wish.terms, wish.line) for wish in story.forgotten
+        ),
+        "messages without a needless offer to forget": _share(
+            name not in run.offers
+            for name, speaker, _text in story.lines()
+            if speaker == "owner" and name not in {wish.line for wish in story.forgotten}
+        ),
         "people kept": _share(_people(story, run)),
         "events with a tag": _share(bool(memory.node.relational_tags) for memory in events),
         "in the right language": _share(

@@ -11,9 +11,11 @@ from chat.messages import receive_message
 from chat.models import Message, Session
 from chat.sessions.close import close
 from chat.turns import turn as turns
+from echovessel.outbox.models import OutboxEvent
 from memory.consolidation import runner
 from memory.evaluation.stories import Story, has_terms
 from memory.forgetting import by_word
+from memory.requests.withhold import ASKED
 from memory.turn_hooks import after_turn, before_prompt
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
@@ -24,34 +26,41 @@ BETWEEN_LINES = timedelta(seconds=40)
 RESTED = timedelta(minutes=31)
 DONE = (runner.Outcome.CLOSED, runner.Outcome.TRIVIAL, runner.Outcome.DELETED)
 YES = {"en": "yes", "zh": "是的"}
+NO = {"en": "no", "zh": "不用"}
 
 
 @dataclass
 class StoryRun:
     """A story after its run. `messages` are the stored messages by name; messages forgotten meanwhile are no longer in
-    the database."""
+    the database. `offers` are the owner's messages for which the persona offered to forget something."""
 
     persona: Persona
     messages: dict[str, Message] = field(default_factory=dict)
+    offers: set[str] = field(default_factory=set)
     ended_at: datetime | None = None
     failure: str = ""  # of the session that could not be consolidated, which ended the run
 
-    def run_turn(self, session_id: str, turn: list[tuple[int, str, str]], now: datetime, language: str) -> datetime:
-        """One turn, with the reply of the story, or with memory's own reply to a request to forget, which is then
-        confirmed. Returns the time after it."""
+    def run_turn(self, session_id: str, turn: list[tuple[int, str, str]], now: datetime, story: Story) -> datetime:
+        """One turn, with the reply of the story, or with memory's own reply to a request to forget. The owner says yes
+        to it where the story has the request, and otherwise no. Returns the time after the turn."""
+        names = [f"{session_id}.{place}" for place, speaker, _text in turn if speaker == "owner"]
         for place, speaker, text in turn:
             if speaker == "owner":
                 now += BETWEEN_LINES
                 self.messages[f"{session_id}.{place}"] = receive_message(self.persona, text, None, CHANNEL, now).message
         reply = "\n\n".join(text for _place, speaker, text in turn if speaker == "persona")
         places = [place for place, speaker, _text in turn if speaker == "persona"]
-        now, reply_message, was_asked = _reply(self.persona, reply, now)
+        now, reply_message, is_offered, is_asked = _reply(self.persona, reply, now)
+        if is_offered or is_asked:
+            self.offers.update(names)
+        if is_asked:
+            is_meant = any(wish.line in names for wish in story.forgotten)
+            now += BETWEEN_LINES
+            receive_message(self.persona, (YES if is_meant else NO)[story.language], None, CHANNEL, now)
+            now, second_reply, _is_offered, _is_asked = _reply(self.persona, "" if is_meant else reply, now)
+            reply_message = reply_message if is_meant else second_reply
         if reply_message:
             self.messages |= {f"{session_id}.{place}": reply_message for place in places}
-        if was_asked:
-            now += BETWEEN_LINES
-            receive_message(self.persona, YES[language], None, CHANNEL, now)
-            now, _stored, _asked = _reply(self.persona, "", now)
         return now
 
     def is_forgotten(self, terms: Sequence[Sequence[str]], line: str) -> bool:
@@ -78,7 +87,7 @@ def run_story(story: Story, *, consolidate: bool = True, messages: dict[str, Mes
     for session in story.sessions:
         now = session.at
         for turn in session.turns():
-            now = run.run_turn(session.id, turn, now, story.language)
+            now = run.run_turn(session.id, turn, now, story)
         now += RESTED
         for session_row in Session.objects.open().filter(persona=persona).select_related("persona"):
             close(session_row, Session.CloseReason.IDLE, now)
@@ -89,9 +98,9 @@ def run_story(story: Story, *, consolidate: bool = True, messages: dict[str, Mes
     return run
 
 
-def _reply(persona: Persona, text: str, now: datetime) -> tuple[datetime, Message | None, bool]:
-    """Answer the waiting turn. Returns the time after it, the reply unless it has been forgotten since, and whether the
-    reply asks for a yes."""
+def _reply(persona: Persona, text: str, now: datetime) -> tuple[datetime, Message | None, bool, bool]:
+    """Answer the waiting turn. Returns the time after it, the reply unless it has been forgotten since, whether a page
+    would offer to forget something, and whether the reply asks for a yes."""
     turn = turns.claim(persona.pk, now)
     assert turn is not None
     before_prompt(turn.pk, now)
@@ -100,4 +109,5 @@ def _reply(persona: Persona, text: str, now: datetime) -> tuple[datetime, Messag
     turns.finish(turn, answer or text, stopped=False, first_token_at=now, xray=noted, now=now)
     after_turn(turn.pk, now)
     reply = Message.objects.filter(turn=turn, role=Message.Role.PERSONA).last()
-    return now, reply, by_word.FOUND_KEY in noted
+    offers = OutboxEvent.objects.filter(stream=persona.uuid, name=ASKED, data__turn_id=str(turn.uuid))
+    return now, reply, offers.exists(), by_word.FOUND_KEY in noted
