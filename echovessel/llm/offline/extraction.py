@@ -24,7 +24,7 @@ from echovessel.language.fact_domains import ASPECTS, is_told_in
 from echovessel.language.health import bears_on_health
 from echovessel.language.named_days import named_days, only_day
 from echovessel.language.person_names import occurs
-from echovessel.language.plain_text import write_out
+from echovessel.language.plain_text import punctuate, write_out
 from echovessel.language.requests import Request, read_requests
 from echovessel.language.sentences import (
     CJK,
@@ -114,9 +114,10 @@ ANOTHER_NAME = re.compile(
 class Statement:
     """A statement of the owner: consecutive sentences of one message, unchanged, with additions from later messages.
 
-    `quotes` are pairs of (message id, words); `before` is the preceding text. `now_called` holds corrected names,
-    `redated` the words with the corrected day. `is_new` unless all of it was read before; `is_dated` unless the day of
-    the message is unknown. `is_cry` if the message was classified as a cry; `near` are the people known by name.
+    `quotes` are pairs of (message id, words), `text` the words with punctuation; `before` is the preceding text.
+    `now_called` holds corrected names, `redated` the words with the corrected day. `is_new` unless all of it was read
+    before; `is_dated` unless the day of the message is unknown. `is_cry` if the message was classified as a cry; `near`
+    are the people known by name.
     """
 
     quotes: tuple[tuple[str, str], ...]
@@ -135,7 +136,7 @@ class Statement:
 
     @property
     def text(self) -> str:
-        return " ".join(quote for _, quote in self.quotes)
+        return " ".join(punctuate(quote) for _, quote in self.quotes)
 
     @cached_property
     def is_imagined(self) -> bool:
@@ -348,7 +349,7 @@ def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
                     follows=follows and not is_to_forget,
                     speaker=str(material["user_name"]),
                 )
-                before = quote
+                before = punctuate(quote)
                 follows, told_at = (False, None) if is_to_forget else (True, at)
             elif any(request.kind in NEVER_KEPT for request in own_requests):
                 follows, told_at = False, None
