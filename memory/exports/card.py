@@ -43,8 +43,8 @@ def _card(persona: Persona, now: datetime) -> Card:
         greetings=(),
         lore=(),
         source_id=str(persona.uuid),
-        where="",
-        rest={
+        location="",
+        other_data={
             "data": {
                 "creation_date": int(persona.created_at.timestamp()),
                 "modification_date": int(now.timestamp()),

@@ -114,7 +114,7 @@ def analyze_file(lease: ImportLease, source: Source) -> None:
             raise ImportRejected("nothing_found")
     except ImportRejected as error:
         facts = {name: str(value) for name, value in error.facts.items()}
-        refusal = {"code": error.code, "where": error.where, "facts": facts}
+        refusal = {"code": error.code, "where": error.location, "facts": facts}
         if "before" in job.choices:
             refusal |= {"read_as": job.choices["format"] or ""}
             as_before = {name: value for name, value in job.choices.items() if name != "before"}
@@ -322,7 +322,7 @@ class _Analysis:
                         self.session_counts[name] += name not in self.session_speakers
                         self.session_speakers.add(name)
                     self._note_time(message.at)
-                    self._note_sample(name, message.text, message.at, message.where)
+                    self._note_sample(name, message.text, message.at, message.location)
                 self.order.note(item.lines)
             else:
                 self.current_session = None
@@ -338,7 +338,7 @@ class _Analysis:
                         self.entry_pairs += 1
                         passed = seconds_between(before.at, at)
                         self.quick_pairs += item.at is not None and passed is not None and abs(passed) <= _QUICK_SECONDS
-                    self._note_sample(item.title, item.text, at, item.where)
+                    self._note_sample(item.title, item.text, at, item.location)
             yield item
 
     def may_be_a_chat(self, source: Source) -> bool:

@@ -165,12 +165,12 @@ def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
                 _sort_lore(lore, names, outcome)
         elif isinstance(note, Lore):
             _sort_lore(note, names, outcome)
-        elif note.rest.get("status") in _OUTDATED_STATUSES:
+        elif note.other_data.get("status") in _OUTDATED_STATUSES:
             outcome.left_out["outdated"] += 1
         elif block := _LABELS.get(note.type):
-            outcome.passages += _passages(block, note.text, note.where, names.filled)
+            outcome.passages += _passages(block, note.text, note.location, names.filled)
         else:
-            fields = _fields_of_our_export(note.rest) | {"day": note.day}
+            fields = _fields_of_our_export(note.other_data) | {"day": note.day}
             fields |= {} if note.confidence is None else {"confidence": note.confidence}
             outcome.memories += _memories(names.filled(note.text.strip()), f"remembered:{note.source_id}", **fields)
     return outcome
@@ -199,8 +199,8 @@ def _fields_of_our_export(other_fields: Mapping[str, Any]) -> dict[str, Any]:
 def _sort_lore(lore: Lore, names: Names, outcome: SortedNotes) -> None:
     if not lore.enabled or not lore.content.strip():
         outcome.left_out["disabled" if lore.content.strip() else "empty"] += 1
-    elif lore.rest.get("constant") is True:
-        outcome.passages += _passages(Label.PERSONA, lore.content, lore.where, names.resolved)
+    elif lore.other_data.get("constant") is True:
+        outcome.passages += _passages(Label.PERSONA, lore.content, lore.location, names.resolved)
     else:
         text = names.resolved(lore.content)
         known_as = [key for key in (lore.name, *lore.keys) if key.strip() and not _PATTERN.search(key)]

@@ -27,7 +27,7 @@ Record = tuple[str, Any]
 _SAMPLE = 200
 
 
-def ask_whose(mapping: Mapping, likely: Mapping | None, fields: Iterable[str], options: Options) -> None:
+def require_speaker(mapping: Mapping, likely: Mapping | None, fields: Iterable[str], options: Options) -> None:
     """Raises ImportRejected if no field names a speaker and the records look like those of several people: they are the
     owner's own words only if a person says so."""
     if mapping.speaker or options.kind == "notes":
@@ -52,8 +52,8 @@ def order_of_days(records: Callable[[], Iterable[Record]], mapping: Mapping, opt
 def _open_dates(records: Iterable[Record], mapping: Mapping) -> Iterator[Numbers]:
     for _where, record in records:
         heading = as_date(value_at(record, mapping.at))
-        if heading and heading.written.order_open:
-            yield heading.written.month, heading.written.day, heading.written.year or 0
+        if heading and heading.written_date.order_open:
+            yield heading.written_date.month, heading.written_date.day, heading.written_date.year or 0
 
 
 class ChoiceReader:
@@ -68,7 +68,7 @@ class ChoiceReader:
         self.places = ContentIds()
         self.talks = 0
 
-    def read(self, records: Iterable[Record], title: str, where: str, partner: str = "") -> Iterator[ReaderItem]:
+    def read(self, records: Iterable[Record], title: str, location: str, partner: str = "") -> Iterator[ReaderItem]:
         """The messages or entries, in the order of the records. Records of one session must be adjacent. `partner` is
         the other speaker, if only the owner's messages are marked."""
         if not self.mapping.speaker:
@@ -81,37 +81,37 @@ class ChoiceReader:
             messages = (self._line(*record, partner) for record in begun)
             self.talks += 1
             yield from sessions_of(
-                title or talk_title, talk_title or digest("talk", title, self.talks), where, messages, self.limits
+                title or talk_title, talk_title or digest("talk", title, self.talks), location, messages, self.limits
             )
 
-    def _line(self, where: str, record: Any, partner: str) -> FileMessage | Skipped:
+    def _line(self, location: str, record: Any, partner: str) -> FileMessage | Skipped:
         if isinstance(record, Skipped):
             return record
         text = value_at(record, self.mapping.text)
         if isinstance(text, dict | list):
-            return Skipped(where, "unknown")
+            return Skipped(location, "unknown")
         if is_of_program(record):
-            return Skipped(where, "notice")
+            return Skipped(location, "notice")
         speaker, role = speaker_of(record, self.mapping, partner)
         when = self._when(record)
         at = when.as_moment() if when else None
         return message_of(
-            speaker, without_quote(word(text)), at, where, self.limits, self.places, self._id(record), role
+            speaker, without_quote(word(text)), at, location, self.limits, self.places, self._id(record), role
         )
 
-    def _entry(self, where: str, record: Any) -> Entry | Skipped:
+    def _entry(self, location: str, record: Any) -> Entry | Skipped:
         """The entry of a record. Some diaries store an entry of one line only as its title."""
         if isinstance(record, Skipped):
             return record
         title, text = (storable(word(value_at(record, path))) for path in (self.mapping.title, self.mapping.text))
         title, text = (title, text) if text.strip() else ("", title)
         if not text.strip():
-            return Skipped(where, "empty")
+            return Skipped(location, "empty")
         if len(text.encode()) > self.limits.message_bytes:
-            return Skipped(where, "too_long")
+            return Skipped(location, "too_long")
         when = self._when(record)
         day, at = (when.day, when.at) if when else (None, None)
-        return Entry(title, text, day, at, self._id(record) or self.places.id_of_entry(title, text, day), where)
+        return Entry(title, text, day, at, self._id(record) or self.places.id_of_entry(title, text, day), location)
 
     def _when(self, record: Any) -> TimeOfRecord | None:
         value, clock = value_at(record, self.mapping.at), value_at(record, self.mapping.clock)

@@ -17,15 +17,15 @@ from typing import Any
 def canonical(value: Any) -> bytes:
     """The UTF-8 bytes. Numbers are doubles, as in ECMAScript; raises ValueError for a number that is not
     representable."""
-    return _written(value).encode()
+    return _serialize(value).encode()
 
 
-def _written(value: Any) -> str:
+def _serialize(value: Any) -> str:
     if isinstance(value, Mapping):
         pairs = sorted(value.items(), key=lambda pair: pair[0].encode("utf-16-be"))
-        return "{" + ",".join(f"{_string(key)}:{_written(item)}" for key, item in pairs) + "}"
+        return "{" + ",".join(f"{_string(key)}:{_serialize(item)}" for key, item in pairs) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ",".join(_written(item) for item in value) + "]"
+        return "[" + ",".join(_serialize(item) for item in value) + "]"
     if isinstance(value, str):
         return _string(value)
     if value is None or isinstance(value, bool):

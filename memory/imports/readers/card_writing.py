@@ -33,10 +33,10 @@ def as_json(card: Card, version: Version) -> dict[str, Any]:
     readers keep unknown fields.
     """
     spec, spec_version = _SPEC[version]
-    outer = {key: value for key, value in card.rest.items() if key != "data"}
+    outer = {key: value for key, value in card.other_data.items() if key != "data"}
     same = outer.get("spec") == spec and "spec_version" in outer
     head = {} if same else {"spec": spec, "spec_version": spec_version}
-    rest = dict(card.rest.get("data", {}))
+    rest = dict(card.other_data.get("data", {}))
     first, *others = card.greetings or ("",)
     own = {theirs: getattr(card, ours) for theirs, ours in TEXTS.items()}
     own |= {"first_mes": first, "alternate_greetings": others}

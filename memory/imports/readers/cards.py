@@ -91,7 +91,7 @@ def portrait_in(source: Source, max_bytes: int) -> bytes:
         with source.open() as file:
             return file.read(max_bytes + 1)
     card = next(card for card in CharacterCard().read(source, Options(limits=source.limits)) if isinstance(card, Card))
-    assets = card.rest["data"].get("assets")
+    assets = card.other_data["data"].get("assets")
     asset_tables = [asset for asset in assets if isinstance(asset, dict)] if isinstance(assets, list) else []
     icons = [asset for asset in asset_tables if asset.get("type") == "icon" and isinstance(asset.get("uri"), str)]
     # The specification calls the main icon "main"; sorting keeps the order of the others.
@@ -149,7 +149,9 @@ def read_document(document: Any) -> Iterator[Card | Skipped]:
         fields["character_book"] = {key: value for key, value in fields["character_book"].items() if key != "entries"}
     rest = {**document, "data": fields} if nested else {"data": fields}
     source_id = digest("card", json.dumps(document, sort_keys=True, ensure_ascii=False))
-    card = Card(**texts, nickname=nickname, greetings=greetings, lore=lore, source_id=source_id, where="", rest=rest)
+    card = Card(
+        **texts, nickname=nickname, greetings=greetings, lore=lore, source_id=source_id, location="", other_data=rest
+    )
     if not (card.name or card.description or card.personality or card.greetings):
         raise ImportRejected("nothing_found")
     yield card

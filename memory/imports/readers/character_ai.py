@@ -34,9 +34,9 @@ class CharacterAI:
     def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         reader = _Turns(options.limits)
         for number, (_place, turns) in enumerate(values(source, _TURNS), start=1):
-            where = _("conversation %d") % number
+            location = _("conversation %d") % number
             if not isinstance(turns, list):
-                yield Skipped(where, reason_of(turns))
+                yield Skipped(location, reason_of(turns))
                 continue
             # The site lists the newest turn first.
             times = [word(table(turn).get("create_time")) for turn in turns]
@@ -47,18 +47,18 @@ class CharacterAI:
             chat_id = word(key.get("chat_id"))
             begun = reader.places.begin_with(chat_id, digest(source.name, character), turns, _words)
             source_id = chat_id or digest("character_ai", number, character)
-            yield from reader.read_session(character, source_id, where, begun)
+            yield from reader.read_session(character, source_id, location, begun)
 
 
 class _Turns(SessionReader):
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         author = table(message.get("author"))
         speaker, human = word(author.get("name")), bool(author.get("is_human"))
         at, source_id = moment(message.get("create_time")), word(table(message.get("turn_key")).get("turn_id"))
         role: Role = "user" if human else "persona"
         speaker = speaker or ("user" if human else "character")
-        yield self.line(speaker, _words(message), at, where, source_id, role)
-        yield from (Skipped(where, "not_chosen") for _other in _offered(message)[1:])
+        yield self.line(speaker, _words(message), at, location, source_id, role)
+        yield from (Skipped(location, "not_chosen") for _other in _offered(message)[1:])
 
 
 def _offered(turn: dict[str, Any]) -> list[dict[str, Any]]:

@@ -139,12 +139,12 @@ def _conversation_files(members: Iterable[str]) -> list[str]:
 
 
 def _conversation(conversation: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[ReaderItem]:
-    where = _("conversation %d") % number
+    location = _("conversation %d") % number
     nodes, lost_count = _nodes(conversation) if isinstance(conversation, dict) else (None, 0)
     if nodes is None:
-        yield Skipped(where, reason_of(conversation))
+        yield Skipped(location, reason_of(conversation))
         return
-    yield from (Skipped(where, "broken") for _lost in range(lost_count))
+    yield from (Skipped(location, "broken") for _lost in range(lost_count))
     parents = _parents(nodes)
     # The keys of the nodes from the root to `current`; if that is missing, to the newest leaf. All nodes if nothing
     # links them.
@@ -161,16 +161,16 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
     conversation_id = word(conversation.get("conversation_id") or conversation.get("id"))
     places.begin(conversation_id or digest(title, *branch[:_FIRST_NODES]))
     items: list[FileMessage | Skipped | Remembered] = []
-    for place, key in place_messages(branch, where):
+    for place, key in place_messages(branch, location):
         items.extend(_message(nodes[key], places, place, limits))
     yield from (item for item in items if isinstance(item, Remembered))
     source_id = conversation_id or digest(number, title, *branch)
     spoken = (item for item in items if not isinstance(item, Remembered))
-    yield from sessions_of(title, source_id, where, spoken, limits)
+    yield from sessions_of(title, source_id, location, spoken, limits)
     # One for each message outside the branch that would otherwise be read.
     for key in nodes.keys() - set(branch):
-        if any(isinstance(message, FileMessage) for message in _message(nodes[key], ContentIds(), where, limits)):
-            yield Skipped(where, "not_chosen")
+        if any(isinstance(message, FileMessage) for message in _message(nodes[key], ContentIds(), location, limits)):
+            yield Skipped(location, "not_chosen")
 
 
 def _nodes(conversation: Mapping[str, Any]) -> tuple[dict[str, _Node] | None, int]:
@@ -230,22 +230,22 @@ def _written_at(node: _Node) -> float:
 
 
 def _message(
-    node: _Node, places: ContentIds, where: str, limits: Limits
+    node: _Node, places: ContentIds, location: str, limits: Limits
 ) -> Iterator[FileMessage | Skipped | Remembered]:
     message = node.get("message")
     if message is None:
         return
     if not isinstance(message, dict):
-        yield Skipped(where, "broken")
+        yield Skipped(location, "broken")
         return
     content = table(message.get("content"))
-    remembered = list(_about_the_user(message, content, where))
+    remembered = list(_about_the_user(message, content, location))
     if remembered:
         yield from remembered
         return
     reason = _skip_reason(message, content)
     if reason:
-        yield Skipped(where, reason)
+        yield Skipped(location, reason)
         return
     author = table(message.get("author"))
     role = _role(message)
@@ -256,11 +256,11 @@ def _message(
     text, others = "\n".join(filter(None, words)), wordless
     text = strip_citations(text) if role == "assistant" else text
     if others:
-        yield Skipped(where, "media")
+        yield Skipped(location, "media")
     if text or not others:
         at = moment(message.get("create_time"))
         yield message_of(
-            word(author.get("name")) or role, text, at, where, limits, places, word(message.get("id")), _ROLES[role]
+            word(author.get("name")) or role, text, at, location, limits, places, word(message.get("id")), _ROLES[role]
         )
 
 
@@ -305,26 +305,26 @@ def strip_citations(text: str) -> str:
     return _SIGNS.sub("", _NEW_MARK.sub(name_in, _OLD_MARK.sub("", text)))
 
 
-def _about_the_user(message: Mapping[str, Any], content: Mapping[str, Any], where: str) -> Iterator[Remembered]:
+def _about_the_user(message: Mapping[str, Any], content: Mapping[str, Any], location: str) -> Iterator[Remembered]:
     """What the owner wrote about themselves, without the sentences around it for the model; and the memories about
     them."""
     kind = content.get("content_type")
     if kind == "user_editable_context":
         bare = table(table(message.get("metadata")).get("user_context_message_data"))
         profile = bare.get("about_user_message") or content.get("user_profile")
-        yield from _noted(profile, "user_profile", where)
+        yield from _noted(profile, "user_profile", location)
         instructions = bare.get("about_model_message") or content.get("user_instructions")
-        yield from _noted(instructions, "user_instructions", where)
+        yield from _noted(instructions, "user_instructions", location)
     elif kind == "model_editable_context":
         _before, *kept_parts = _KEPT.split(word(content.get("model_set_context")))
         for day, text in zip(kept_parts[::2], kept_parts[1::2], strict=True):
-            yield from _noted(text.strip(), "memory", where, moment(day))
+            yield from _noted(text.strip(), "memory", location, moment(day))
 
 
-def _noted(value: Any, kind: str, where: str, at: datetime | None = None) -> Iterator[Remembered]:
+def _noted(value: Any, kind: str, location: str, at: datetime | None = None) -> Iterator[Remembered]:
     text = storable(word(value))
     if text.strip():
-        yield Remembered(text, kind, at.date() if at else None, None, digest(kind, text), where)
+        yield Remembered(text, kind, at.date() if at else None, None, digest(kind, text), location)
 
 
 FORMATS = (ChatGPT(),)

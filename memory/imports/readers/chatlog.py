@@ -346,8 +346,8 @@ def _open_numbers(stamp: str) -> day_order.Numbers | None:
     if moment:
         return (moment.month, moment.day, moment.year) if moment.open_order else None
     date = as_date(stamp) if stamp[:1].isdecimal() and not stamp[:4].isdecimal() else None
-    if date and date.written.order_open and date.written.year:
-        return date.written.month, date.written.day, date.written.year
+    if date and date.written_date.order_open and date.written_date.year:
+        return date.written_date.month, date.written_date.day, date.written_date.year
     return None
 
 
@@ -397,10 +397,10 @@ def _read_messages(
     """The messages; blank lines around them belong to the layout."""
     line_number, names = _("line %d"), Names()
     for message in messages:
-        where, head = line_number % message.number, message.head
+        location, head = line_number % message.number, message.head
         if head is None or not head.stamp:
             if message.text.strip():
-                yield Skipped(where, (head and head.reason) or "nobody")
+                yield Skipped(location, (head and head.reason) or "nobody")
             continue
         text = message.text.strip("\n")
         if style.quotes and "\n" in text and text.startswith('"') and text.endswith('"'):
@@ -410,18 +410,18 @@ def _read_messages(
             framed = _MARKDOWN_FRAME.fullmatch(text.strip())
             text = framed["inside"] if framed else _ESCAPED.sub(r"\1", text)
         text, notices = without_notices(text.strip("\n").lstrip("\t"), speaker_names)
-        yield from (Skipped(where, "notice") for _notice in range(notices))
+        yield from (Skipped(location, "notice") for _notice in range(notices))
         bare = text.strip()
         name = head.name.strip().strip("*").rstrip(",").strip() or head.name.strip()
         name = names.of(head.number, name) if head.number else name
         is_media = _MEDIA.fullmatch(bare) or (style.media and style.media.fullmatch(bare))
         is_notice = name in _SYSTEM or text.startswith(_CALL)
         if is_notice or is_media or is_deleted(bare):
-            yield Skipped(where, "notice" if is_notice else "deleted" if is_deleted(bare) else "media")
+            yield Skipped(location, "notice" if is_notice else "deleted" if is_deleted(bare) else "media")
             continue
         moment = moment_in(f"{head.day} {head.stamp}" if head.day else head.stamp)
         at = moment.at(day_first) if moment else None
-        yield message_of(name, text, at, where, limits, places, role=role_named(name))
+        yield message_of(name, text, at, location, limits, places, role=role_named(name))
 
 
 FORMATS = (Chatlog(),)

@@ -83,9 +83,9 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[ReaderItem]:
             for project, text in table(conversation.get("project_memories")).items():
                 yield from _memory(text, "project_memory", project, {"project": project})
         else:
-            where = _("conversation %d") % number
+            location = _("conversation %d") % number
             if not isinstance(conversation, dict) or not isinstance(conversation.get("chat_messages"), list):
-                yield Skipped(where, reason_of(conversation))
+                yield Skipped(location, reason_of(conversation))
                 continue
             title = word(conversation.get("name"))
             conversation_id, begun_at = word(conversation.get("uuid")), word(conversation.get("created_at"))
@@ -111,17 +111,17 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[ReaderItem]:
                 not_chosen = messages_off_path(
                     path_to(opened if opened in parents else list(parents)[-1], parents), parents
                 )
-            items = _messages(messages, not_chosen, places, where, limits)
+            items = _messages(messages, not_chosen, places, location, limits)
             source_id = conversation_id or digest(number, title, begun_at)
-            yield from sessions_of(title, source_id, where, items, limits)
+            yield from sessions_of(title, source_id, location, items, limits)
 
 
 def _messages(
-    messages: list[Any], not_chosen: set[str], places: ContentIds, where: str, limits: Limits
+    messages: list[Any], not_chosen: set[str], places: ContentIds, location: str, limits: Limits
 ) -> Iterator[FileMessage | Skipped]:
     message_number = _("%(talk)s, message %(number)d")
     for number, message in enumerate(messages, start=1):
-        place = message_number % {"talk": where, "number": number}
+        place = message_number % {"talk": location, "number": number}
         if isinstance(message, dict) and word(message.get("uuid")) in not_chosen:
             yield Skipped(place, "not_chosen")
         elif isinstance(message, dict):

@@ -73,46 +73,48 @@ def _classic(members: tuple[str, ...]) -> list[str]:
 
 
 def _classic_entry(source: Source, member: str, options: Options) -> Entry | Skipped:
-    where = member or source.name
+    location = member or source.name
     with source.open(member) as stream:
         data = stream.read(_MAX_CLASSIC_BYTES + 1)
     if len(data) > _MAX_CLASSIC_BYTES:
-        return Skipped(where, "too_long")
+        return Skipped(location, "too_long")
     try:
         plist = plistlib.loads(data, fmt=plistlib.FMT_XML)
     except Exception:  # noqa: BLE001 the parser raises whatever its parts raise
-        return Skipped(where, "broken")
+        return Skipped(location, "broken")
     entry = table(plist)
     at = entry.get("Creation Date")
     # Times in a property list are UTC, without saying so.
     at = at.replace(tzinfo=UTC) if isinstance(at, datetime) else None
     value = {"text": entry.get("Entry Text"), "uuid": entry.get("UUID"), "timeZone": entry.get("Time Zone")}
-    return _entry(value | {"creationDate": at.isoformat() if at else None}, where, options)
+    return _entry(value | {"creationDate": at.isoformat() if at else None}, location, options)
 
 
-def _entry(value: Any, where: str, options: Options) -> Entry | Skipped:
+def _entry(value: Any, location: str, options: Options) -> Entry | Skipped:
     if isinstance(value, Unread) or not isinstance(value, dict):
-        return Skipped(where, reason_of(value))
+        return Skipped(location, reason_of(value))
     text, rich = word(value.get("text")), word(value.get("richText"))
     if rich and not text:
         # Some entries have their text only in the layout: as JSON within a string.
         with suppress(ValueError, RecursionError):
             pieces = array(table(json.loads(rich)).get("contents"))
             text = "".join(word(table(piece).get("text")) for piece in pieces)
-    text = _as_written(storable(text))
+    text = _strip_markup(storable(text))
     if not text.strip():
-        return Skipped(where, "media" if any(value.get(kind) for kind in ("photos", "videos", "audios")) else "empty")
+        return Skipped(
+            location, "media" if any(value.get(kind) for kind in ("photos", "videos", "audios")) else "empty"
+        )
     if len(text.encode()) > options.limits.message_bytes:
-        return Skipped(where, "too_long")
+        return Skipped(location, "too_long")
     at = local(moment(value.get("creationDate")), zone_named(value.get("timeZone")))
     source_id = storable(word(value.get("uuid"))) or digest("entry", at, text)
-    return Entry("", text, at.date() if at else None, at, source_id, where)
+    return Entry("", text, at.date() if at else None, at, source_id, location)
 
 
-def _as_written(text: str) -> str:
+def _strip_markup(text: str) -> str:
     """`text` without the places of its photographs, and without escaping backslashes.
 
-    >>> _as_written("It \\\\- snowed\\\\. ![](dayone-moment://AB12)")
+    >>> _strip_markup("It \\\\- snowed\\\\. ![](dayone-moment://AB12)")
     'It - snowed.'
     """
     return _ESCAPED.sub(r"\1", _MOMENT.sub("", text)).strip()

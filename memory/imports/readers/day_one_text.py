@@ -38,7 +38,7 @@ _ZONE_NAME = re.compile(r"\s+(?:[A-Z][a-z]+/[A-Z][A-Za-z_]+|[A-Z][a-z]+(?: [A-Z]
 @dataclass
 class _Entry:
     number: int
-    written: str
+    date_line: str
     title: str = ""
     pictures: int = 0
     lines: list[str] = field(default_factory=list)
@@ -65,17 +65,17 @@ class DayOneText:
         for member in members:
             for entry in _entries(source.lines(member), options.limits):
                 position = _("line %d") % entry.number
-                where = f"{member}, {position}" if member else position
+                location = f"{member}, {position}" if member else position
                 text = storable(_PLACE_OF_PHOTO.sub("", "\n".join(entry.lines)).strip())
                 if max(entry.size, len(text.encode())) > options.limits.message_bytes:
-                    yield Skipped(where, "too_long")
+                    yield Skipped(location, "too_long")
                 elif not text:
-                    yield Skipped(where, "media" if entry.pictures else "empty")
+                    yield Skipped(location, "media" if entry.pictures else "empty")
                 else:
-                    moment = moment_in(entry.written)
+                    moment = moment_in(entry.date_line)
                     at = moment.at(day_first) if moment else None
-                    day = at.date() if at else _day_in(entry.written)
-                    yield Entry(entry.title, text, day, at, places.id_of_entry(entry.title, text, day), where)
+                    day = at.date() if at else _day_in(entry.date_line)
+                    yield Entry(entry.title, text, day, at, places.id_of_entry(entry.title, text, day), location)
 
 
 def _texts(sample: Sample) -> list[str]:
@@ -97,9 +97,9 @@ def _date_in(line: str) -> str:
 
 def _day_in(value: str) -> date | None:
     heading = heading_in(value, begins=True)
-    if heading is None or heading.words or heading.title or not heading.written.year:
+    if heading is None or heading.words or heading.title or not heading.written_date.year:
         return None
-    return heading.written.as_day()
+    return heading.written_date.as_day()
 
 
 def _entries(lines: Iterable[TextLine], limits: Limits) -> Iterator[_Entry]:

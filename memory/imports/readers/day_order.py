@@ -32,14 +32,14 @@ def day_first(dates: Iterable[Numbers]) -> bool | None:
 
 
 def choose_order(
-    chosen_order: bool | None, dates: Iterable[Numbers], where: str = "", lines: Iterable[str] = ()
+    chosen_order: bool | None, dates: Iterable[Numbers], location: str = "", lines: Iterable[str] = ()
 ) -> bool:
     """Whether the day is first: as a person has `chosen`, else by the `written` dates, or by the weekdays beside them
     in `lines`. Raises ImportRejected if the file does not tell."""
     order = chosen_order if chosen_order is not None else day_first(dates)
     order = order_by_weekdays(lines) if order is None else order
     if order is None:
-        raise ImportRejected("ask_day_first", where)
+        raise ImportRejected("ask_day_first", location)
     return order
 
 

@@ -39,21 +39,21 @@ class DeepSeek:
         places = ContentIds()
         for file in files or [""]:
             for number, conversation in enumerate(objects(source, file), start=1):
-                where = _("conversation %d") % number
+                location = _("conversation %d") % number
                 if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
-                    yield Skipped(where, reason_of(conversation))
+                    yield Skipped(location, reason_of(conversation))
                     continue
                 nodes = {key: table(node) for key, node in conversation["mapping"].items()}
                 title = word(conversation.get("title"))
                 chat_id = word(conversation.get("id"))
                 places.begin(chat_id or title)
                 source_id = chat_id or digest("deepseek", number, title)
-                found = _read_messages(nodes, chat_id, places, where, options.limits)
-                yield from sessions_of(title, source_id, where, found, options.limits)
+                found = _read_messages(nodes, chat_id, places, location, options.limits)
+                yield from sessions_of(title, source_id, location, found, options.limits)
 
 
 def _read_messages(
-    nodes: Mapping[str, Mapping[str, Any]], talk: str, places: ContentIds, where: str, limits: Limits
+    nodes: Mapping[str, Mapping[str, Any]], talk: str, places: ContentIds, location: str, limits: Limits
 ) -> Iterator[FileMessage | Skipped]:
     parents = {key: word(node.get("parent")) for key, node in nodes.items()}
     leaves = [key for key in nodes if key not in set(parents.values())]
@@ -62,7 +62,7 @@ def _read_messages(
     branch = path_to(last, parents)
     message_number = _("%(talk)s, message %(number)d")
     for number, key in enumerate(branch, start=1):
-        place = message_number % {"talk": where, "number": number}
+        place = message_number % {"talk": location, "number": number}
         source_id = f"{talk}/{key}" if talk else ""
         # One message per side; its ids are places in the tree, which are unique only within a conversation.
         message = table(nodes[key].get("message"))
@@ -75,7 +75,7 @@ def _read_messages(
             yield message_of(speaker, text, at, place, limits, places, source_id, role)
         yield from (Skipped(place, "media") for _file in array(message.get("files")))
     for key in nodes.keys() - set(branch):
-        yield from (Skipped(where, "not_chosen") for _text in _texts_by_side(table(nodes[key].get("message"))))
+        yield from (Skipped(location, "not_chosen") for _text in _texts_by_side(table(nodes[key].get("message"))))
 
 
 def _texts_by_side(message: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -27,13 +27,13 @@ _NO_GUILD = "0"
 
 @dataclass
 class _Channel:
-    known: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
 
     @property
     def title(self) -> str:
-        guild = self.known.get("guild.name", "") if self.known.get("guild.id") != _NO_GUILD else ""
-        return " / ".join(filter(None, (guild, self.known.get("channel.name"))))
+        guild = self.fields.get("guild.name", "") if self.fields.get("guild.id") != _NO_GUILD else ""
+        return " / ".join(filter(None, (guild, self.fields.get("channel.name"))))
 
     def name_of(self, author: dict[str, Any]) -> str:
         return self.names.of(word(author.get("id")), word(author.get("nickname")) or word(author.get("name")))
@@ -42,7 +42,7 @@ class _Channel:
         """The role of an author. In a chat of two a bot is a companion; in a channel it is one of many."""
         if not author.get("isBot"):
             return ""
-        return "persona" if self.known.get("channel.type") == "DirectTextChat" else "other"
+        return "persona" if self.fields.get("channel.type") == "DirectTextChat" else "other"
 
 
 class Discord:
@@ -69,18 +69,18 @@ class Discord:
                 def read_messages(file: str = file, channel: _Channel = channel) -> Iterator[Any]:
                     for place, value in values(source, [*_HEAD, "messages.item"], file):
                         if place in _HEAD:
-                            channel.known[place] = word(value)
+                            channel.fields[place] = word(value)
                         else:
                             yield value
 
                 messages = read_messages()
                 # The head of the file is read before its first message.
                 first = list(islice(messages, 1))
-                source_id = channel.known.get("channel.id") or digest("discord", channel.title)
+                source_id = channel.fields.get("channel.id") or digest("discord", channel.title)
                 reader = _Messages(options.limits, channel)
                 reader.places.begin(source_id)
-                where = channel.title or _("the channel")
-                yield from reader.read_session(channel.title, source_id, where, chain(first, messages))
+                location = channel.title or _("the channel")
+                yield from reader.read_session(channel.title, source_id, location, chain(first, messages))
 
 
 def _files(members: tuple[str, ...]) -> list[str]:
@@ -99,10 +99,10 @@ class _Messages(SessionReader):
     def place_of(self, session: str, number: int) -> str:
         return _("message %d") % number
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         kind = word(message.get("type"))
         if kind not in _SPOKEN and not (kind.isdecimal() and int(kind[:9]) > _LAST_KNOWN_KIND):
-            yield Skipped(where, "notice")
+            yield Skipped(location, "notice")
             return
         author, forwarded = table(message.get("author")), table(message.get("forwardedMessage"))
         at, message_id = moment(message.get("timestamp")), word(message.get("id"))
@@ -111,14 +111,14 @@ class _Messages(SessionReader):
             # Embeds beside words are mostly previews of links.
             with_media = any(array(part.get(key)) for key in (_FILES if text.strip() else (*_FILES, "embeds")))
             if with_media:
-                yield Skipped(where, "media")
+                yield Skipped(location, "media")
             if part is forwarded and text.strip():
                 # The export does not name the original author.
                 speaker = f"{self.channel.name_of(author)} (forwarded)"
-                yield self.line(speaker, text, at, where, f"{message_id}/forwarded" if message_id else "", "other")
+                yield self.line(speaker, text, at, location, f"{message_id}/forwarded" if message_id else "", "other")
             elif part is message and (text.strip() or not (with_media or message.get("forwardedMessage"))):
                 role = self.channel.role_of(author)
-                yield self.line(self.channel.name_of(author), text, at, where, message_id, role)
+                yield self.line(self.channel.name_of(author), text, at, location, message_id, role)
 
 
 FORMATS = (Discord(),)

@@ -66,10 +66,10 @@ class DiscordPackage:
                 partner = _NUMBER.sub("", with_whom["name"] if with_whom else names.get(channel_id, ""))
                 title = " / ".join(filter(None, (guild, word(channel.get("name"))))) or partner
                 source_id = f"discord:{channel_id}" if channel_id else digest("discord_package", title, number)
-                where = title or _("channel %d") % number
+                location = title or _("channel %d") % number
                 reader.places.begin(source_id)
                 ordered = oldest_first(reader.messages_in(source, file), _at, weight, options.limits, newest_first=True)
-                yield from reader.read_session(title, source_id, where, ordered)
+                yield from reader.read_session(title, source_id, location, ordered)
 
 
 def _files(members: Iterable[str]) -> list[str]:
@@ -123,12 +123,12 @@ class _OwnMessages(SessionReader):
         except csv.Error as error:
             raise ImportRejected("table_broken", file) from error
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         text, media = word(message.get("Contents")), word(message.get("Attachments")).strip()
         if media:
-            yield Skipped(where, "media")
+            yield Skipped(location, "media")
         if text.strip() or not media:
-            yield self.line(self.owner, text, _at(message), where, word(message.get("ID")), "user")
+            yield self.line(self.owner, text, _at(message), location, word(message.get("ID")), "user")
 
 
 FORMATS = (DiscordPackage(),)

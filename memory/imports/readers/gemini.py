@@ -135,9 +135,10 @@ def wrapping_of(titles: Iterable[str]) -> Wrapping:
         return Wrapping(before, behind)
     return Wrapping(
         before
-        if bool(before) and (_is_known(before) or (len(unprompted) >= _MANY_PROMPTS and before.rstrip()[-1] in ":："))
+        if bool(before)
+        and (_has_known_stem(before) or (len(unprompted) >= _MANY_PROMPTS and before.rstrip()[-1] in ":："))
         else "",
-        behind if _is_known(behind) else "",
+        behind if _has_known_stem(behind) else "",
     )
 
 
@@ -151,7 +152,7 @@ def _common(titles: list[str]) -> str:
     return max(common, key=len, default="")
 
 
-def _is_known(words: str) -> bool:
+def _has_known_stem(words: str) -> bool:
     return any(stem in words.casefold() for stem in _STEMS)
 
 
@@ -161,17 +162,17 @@ class _Activities(SessionReader):
     def place_of(self, session: str, number: int) -> str:
         return _("activity %d") % number
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         title, at = word(message.get("title")), moment(message.get("time"))
         answer = _answer(message)
         is_prompt = title.startswith(PROMPTED) or self.wrapping.is_around(title)
         if not _is_of_gemini(message) or (not is_prompt and (not answer or title.startswith(USED))):
-            yield Skipped(where, "notice")
+            yield Skipped(location, "notice")
             return
         for side, text in ((_USER, self.wrapping.taken_off(title)), (_PERSONA, answer)):
-            yield self.line(side, text, at, where, role=_ROLES[side])
+            yield self.line(side, text, at, location, role=_ROLES[side])
         files = [*array(message.get("attachedFiles")), *array(message.get("imageFile"))]
-        yield from (Skipped(where, "media") for _file in files)
+        yield from (Skipped(location, "media") for _file in files)
 
 
 def _answer(activity: Mapping[str, Any]) -> str:

@@ -170,15 +170,15 @@ def _read_messages(
     activities: Iterator[_Activity | str], wrapping: Wrapping, day_first: bool, places: ContentIds, limits: Limits
 ) -> Iterator[FileMessage | Skipped]:
     for number, activity in enumerate(activities, start=1):
-        where = _("activity %d") % number
+        location = _("activity %d") % number
         if isinstance(activity, str):
-            yield Skipped(where, activity)
+            yield Skipped(location, activity)
             continue
         at = activity.moment.at(day_first)
         title = activity.title if wrapping.is_around(activity.title) else activity.title.replace(_HARD_SPACE, " ")
         is_prompt = title.startswith(PROMPTED) or wrapping.is_around(title)
         if not is_prompt and (not activity.answer or title.startswith(USED)):
-            yield Skipped(where, "notice")
+            yield Skipped(location, "notice")
             continue
         sides: tuple[tuple[str, str, Role], ...] = (
             (_USER, wrapping.taken_off(title), "user"),
@@ -186,8 +186,8 @@ def _read_messages(
         )
         for side, text, role in sides:
             if text.strip() or side == _USER:
-                yield message_of(side, text.replace(_HARD_SPACE, " "), at, where, limits, places, role=role)
-        yield from (Skipped(where, "media") for _file in range(activity.files))
+                yield message_of(side, text.replace(_HARD_SPACE, " "), at, location, limits, places, role=role)
+        yield from (Skipped(location, "media") for _file in range(activity.files))
 
 
 FORMATS = (GeminiPage(),)

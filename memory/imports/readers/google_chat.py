@@ -59,11 +59,11 @@ class GoogleChat:
                 others = ", ".join(name for email, name in people if owner not in (email, name) and name)
                 title = word(info.get("name")) or (others if owner else "") or folder
                 source_id = folder or digest("google_chat", source.name)
-                where = title or _("chat %d") % number
+                location = title or _("chat %d") % number
                 reader.begin(source_id)
                 messages = (value for _place, value in values(source, ["messages.item"], file))
                 ordered = oldest_first(messages, _at, weight, options.limits)
-                yield from reader.read_session(title, source_id, where, ordered)
+                yield from reader.read_session(title, source_id, location, ordered)
 
 
 def _files(members: Iterable[str]) -> list[str]:
@@ -92,20 +92,20 @@ class _Chats(SessionReader):
         self.places.begin(source_id)
         self.names = Names()
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         text = word(message.get("text"))
         with_media = any(message.get(kind) for kind in _MEDIA)
         if message.get("attached_files") or (with_media and not text.strip()):
-            yield Skipped(where, "media")
+            yield Skipped(location, "media")
         if "DELETED" in word(message.get("message_state")) or (not text.strip() and message.get("deletion_metadata")):
-            yield Skipped(where, "deleted")
+            yield Skipped(location, "deleted")
         elif text.strip() or not with_media:
             creator = table(message.get("creator"))
             person, name = word(creator.get("email")), word(creator.get("name"))
             role: Role = "user" if self.owner and self.owner in (person, name) else ""
             role = "other" if "bot" in word(creator.get("user_type")).casefold() else role
             speaker = self.names.of(person, name or person) if person else name
-            yield self.line(speaker, text, _at(message), where, word(message.get("message_id")), role)
+            yield self.line(speaker, text, _at(message), location, word(message.get("message_id")), role)
 
 
 FORMATS = (GoogleChat(),)

@@ -104,7 +104,7 @@ class WrittenDate:
 class Heading:
     """A line that begins an entry: its date, its time of day, and its other text, as a title or the first words."""
 
-    written: WrittenDate
+    written_date: WrittenDate
     clock: time | None
     title: str
     words: str
@@ -115,8 +115,8 @@ class Heading:
 def heading_in(line: str, begins: bool) -> Heading | None:
     """The heading in `line`, or None. `begins` says that the line before is blank or a heading itself.
 
-    >>> heading_in("## 2024-01-05 New year", True)
-    Heading(written=WrittenDate(year=2024, month=1, day=5, order_open=False), clock=None, title='New year', words='')
+    >>> heading_in("## 2024-01-05 Snow", True)
+    Heading(written_date=WrittenDate(year=2024, month=1, day=5, order_open=False), clock=None, title='Snow', words='')
     >>> heading_in("2024年1月5日 星期五 今天下雪了。", True).words
     '今天下雪了。'
     """
@@ -124,7 +124,7 @@ def heading_in(line: str, begins: bool) -> Heading | None:
     rest = line[match.end() :].rstrip() if match else ""
     if match is None or not _stands_apart(match, rest, begins):
         return None
-    written_date = _written(match)
+    written_date = _parse_date(match)
     orders = (False, True) if written_date.order_open else (False,)
     # 2000 is a leap year: it has every day that a date without a year can have.
     if not any(written_date.as_day(2000, day_first=order) for order in orders):
@@ -150,7 +150,7 @@ def _stands_apart(match: re.Match[str], rest: str, begins: bool) -> bool:
     return any(match[name] for name in ("iso_year", "zh_year", "year")) or _CLEAR_SEPARATOR.match(rest) is not None
 
 
-def _written(match: re.Match[str]) -> WrittenDate:
+def _parse_date(match: re.Match[str]) -> WrittenDate:
     if match["iso_year"]:
         return WrittenDate(int(match["iso_year"]), int(match["iso_month"]), int(match["iso_day"]))
     if match["zh_month"]:
@@ -267,7 +267,11 @@ def day_in_name(name: str) -> date | None:
     if match is None or (not match["mark"] and len(match[0]) != 8):
         # January 5th, 2024.md
         heading = heading_in(PurePosixPath(name).stem, begins=True)
-        return heading.written.as_day() if heading and heading.written.year and not heading.written.order_open else None
+        return (
+            heading.written_date.as_day()
+            if heading and heading.written_date.year and not heading.written_date.order_open
+            else None
+        )
     return WrittenDate(int(match["year"]), int(match["month"]), int(match["day"])).as_day()
 
 

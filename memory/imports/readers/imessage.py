@@ -356,22 +356,22 @@ def _read_messages(
 ) -> Iterator[FileMessage | Skipped]:
     position, places = _("line %d"), ContentIds()
     for message, at, text, left_out in messages:
-        where = position % message.number
+        location = position % message.number
         if message.is_notice:
-            yield Skipped(where, "notice")
+            yield Skipped(location, "notice")
             continue
         if not message.stamp:
-            yield Skipped(where, "nobody")
+            yield Skipped(location, "nobody")
             continue
         if not message.sender:
-            yield Skipped(where, "broken")
+            yield Skipped(location, "broken")
             continue
-        yield from (Skipped(where, reason) for reason in left_out)
+        yield from (Skipped(location, reason) for reason in left_out)
         if message.size > limits.message_bytes:
-            yield Skipped(where, "too_long")
+            yield Skipped(location, "too_long")
         elif text or not left_out:
             role: Role = "user" if message.sender in owners else role_named(message.sender)
-            yield message_of(message.sender, text, at, where, limits, places, role=role)
+            yield message_of(message.sender, text, at, location, limits, places, role=role)
 
 
 FORMATS = (IMessage(),)

@@ -139,8 +139,8 @@ def _order(source: Source, members: Iterable[str], options: Options) -> bool:
     def open_headings() -> Iterator[tuple[TextLine, WrittenDate]]:
         for member in split:
             for line, heading in _find_headings(source.lines(member), _is_markdown(member or source.name)):
-                if heading and heading.written.order_open:
-                    yield line, heading.written
+                if heading and heading.written_date.order_open:
+                    yield line, heading.written_date
 
     dates = ((date.month, date.day, date.year or 0) for _line, date in open_headings())
     return choose_order(options.day_first, dates, lines=(line.text for line, _date in open_headings()))
@@ -242,7 +242,7 @@ class _EntrySplitter:
                 and self.named
                 and is_bare
                 and is_first
-                and heading.written.as_day(self.named.year, self.day_first) == self.named
+                and heading.written_date.as_day(self.named.year, self.day_first) == self.named
             ):
                 # Above everything else it only repeats the day in the note's name.
                 continue
@@ -268,25 +268,27 @@ class _EntrySplitter:
             self.words.given_out()
             following = replace(following, title=title) if heading.labelled else following
             if not heading.labelled:
-                yield Skipped(self._where(self.beginning.number), "empty")
+                yield Skipped(self._location_of(self.beginning.number), "empty")
         self.beginning = following
 
     def _taken_from(self, front: list[TextLine]) -> Iterator[Skipped]:
         """Use the front matter for the title and the date of a note; other lines of it are skipped."""
         title = _first_match(_FRONT_TITLE, front, "title") or self.beginning.title
         heading = heading_in(_first_match(_FRONT_DATE, front, "date"), begins=True)
-        self.last = self.named or (heading.written.as_day(day_first=self.day_first) if heading else None)
-        clock = heading.clock if heading and heading.written.as_day(day_first=self.day_first) == self.last else None
+        self.last = self.named or (heading.written_date.as_day(day_first=self.day_first) if heading else None)
+        clock = (
+            heading.clock if heading and heading.written_date.as_day(day_first=self.day_first) == self.last else None
+        )
         self.beginning = _Beginning(title, self.last, at_clock(self.last, clock))
         if any(not (_FRONT_DATE.match(line.text) or _FRONT_TITLE.match(line.text)) for line in front):
-            yield Skipped(self._where(front[0].number), "settings")
+            yield Skipped(self._location_of(front[0].number), "settings")
 
     def _following(self, line: TextLine, heading: Heading | None) -> _Beginning | None:
         """The beginning of the next entry, if this line is its heading."""
         if heading is None or self.named is not None:
             return None
-        year = nearest_year(heading.written, self.last, self.year)
-        day = heading.written.as_day(year, self.day_first)
+        year = nearest_year(heading.written_date, self.last, self.year)
+        day = heading.written_date.as_day(year, self.day_first)
         if day is None:
             return None
         self.last = day
@@ -300,7 +302,7 @@ class _EntrySplitter:
             yield from self._end_entry()
             self.beginning = replace(self.beginning, number=number)
         if not self.words.take(text):
-            yield Skipped(self._where(number), "too_long")
+            yield Skipped(self._location_of(number), "too_long")
 
     def _end_entry(self) -> Iterator[Entry | Skipped]:
         text, begun = self.words.given_out(), self.beginning
@@ -308,11 +310,11 @@ class _EntrySplitter:
             text = _LINKED.sub(lambda link: link["shown"], _EMBEDDED.sub("", text)).strip()
         if text:
             source_id = self.places.id_of_entry(begun.title, text, begun.day)
-            yield Entry(begun.title, text, begun.day, begun.at, source_id, self._where(begun.number))
+            yield Entry(begun.title, text, begun.day, begun.at, source_id, self._location_of(begun.number))
         elif begun.day or begun.title:
-            yield Skipped(self._where(begun.number), "empty")
+            yield Skipped(self._location_of(begun.number), "empty")
 
-    def _where(self, number: int) -> str:
+    def _location_of(self, number: int) -> str:
         position = _("line %d") % number
         return f"{self.member}, {position}" if self.member else position
 

@@ -100,7 +100,7 @@ def _parse_line(text: str, limits: Limits) -> Any:
 
 @dataclass
 class _Walk:
-    """The position in the file. `open` holds the places of the enclosing containers, `here` that of the next value."""
+    """The position in the file. `open` holds the places of the enclosing containers, `next_place` that of the next."""
 
     wanted: frozenset[str]
     aside: Mapping[str, str]
@@ -108,7 +108,7 @@ class _Walk:
     around: frozenset[str]
     limits: Limits
     open: list[str] = field(default_factory=list)
-    here: str = ""
+    next_place: str = ""
     # The depth inside a container that is skipped.
     ignored: int = 0
     building: "_Building | None" = None
@@ -118,23 +118,23 @@ class _Walk:
         while True:
             if self.building is not None and self.building.take(events):
                 built, self.building = self.building.value, None
-                yield self.here, built
+                yield self.next_place, built
             event, value = next(events, _NO_EVENT)
             if not event:
                 return
             if self.ignored:
                 self.ignored += (event in _STARTS) - (event in _ENDS)
             elif event == "map_key":
-                self.here = f"{self.open[-1]}.{value}" if self.open[-1] else value
+                self.next_place = f"{self.open[-1]}.{value}" if self.open[-1] else value
             elif event in _ENDS:
-                self.here = self.open.pop()
-            elif self.here in self.wanted:
+                self.next_place = self.open.pop()
+            elif self.next_place in self.wanted:
                 if event in _STARTS:
                     self.building = _Building(event, self.limits)
                 else:
-                    yield self.here, value
+                    yield self.next_place, value
             else:
-                place = self.here
+                place = self.next_place
                 if event in _STARTS:
                     self._enter(event)
                 if place in self.aside:
@@ -146,12 +146,12 @@ class _Walk:
             self.building.weigh(size)
 
     def _enter(self, event: str) -> None:
-        if self.here not in self.around:
+        if self.next_place not in self.around:
             self.ignored = 1
             return
-        self.open.append(self.here)
+        self.open.append(self.next_place)
         if event == "start_array":
-            self.here = f"{self.here}.item" if self.here else "item"
+            self.next_place = f"{self.next_place}.item" if self.next_place else "item"
 
 
 def _containers_of(places: Iterable[str]) -> frozenset[str]:

@@ -39,19 +39,19 @@ class KakaoTable:
         places.begin(source.name)
 
         def lines() -> Iterator[FileMessage | Skipped]:
-            for where, row in records(source, shape):
+            for location, row in records(source, shape):
                 if isinstance(row, Skipped):
                     yield row
                     continue
                 date, user, text = (row.get(column, "") for column in shape.columns)
                 if KAKAO_TALK_MEDIA.fullmatch(text.strip()):
-                    yield Skipped(where, "media")
+                    yield Skipped(location, "media")
                 elif is_deleted(text.strip()):
-                    yield Skipped(where, "deleted")
+                    yield Skipped(location, "deleted")
                 elif is_notice(text.strip(), people) or not user.strip():
-                    yield Skipped(where, "notice")
+                    yield Skipped(location, "notice")
                 else:
-                    yield message_of(user.strip(), text, moment(date), where, options.limits, places)
+                    yield message_of(user.strip(), text, moment(date), location, options.limits, places)
 
         yield from sessions_of("", digest(self.name, source.name), "", lines(), options.limits)
 

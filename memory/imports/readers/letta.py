@@ -69,12 +69,12 @@ class Letta:
         for number, agent in enumerate(agents, start=1):
             if agent is not document:
                 yield from _blocks(agent, options.limits)
-            where = _("conversation %d") % number
+            location = _("conversation %d") % number
             name = word(agent.get("name")) or _AGENT
             source_id = word(agent.get("id")) or digest("letta", name, number)
             reader.name = name
             reader.places.begin(source_id)
-            yield from reader.read_session(name, source_id, where, array(agent.get("messages")))
+            yield from reader.read_session(name, source_id, location, array(agent.get("messages")))
         for file in array(document.get("files")):
             yield Skipped(word(table(file).get("file_name")), "document")
 
@@ -83,9 +83,9 @@ def _blocks(holder: Mapping[str, Any], limits: Limits) -> Iterator[Remembered | 
     blocks = [*array(holder.get("blocks")), *array(holder.get("core_memory")), *array(holder.get("memory_blocks"))]
     for block in map(table, blocks):
         label = word(block.get("label")) or "memory"
-        where = _("memory block “%s”") % label
+        location = _("memory block “%s”") % label
         text = storable(word(block.get("value")))
-        yield _remembered(text, _KINDS.get(label, label), "", None, where, limits)
+        yield _remembered(text, _KINDS.get(label, label), "", None, location, limits)
     number, place = 0, _("memory %d")
     for passage_field in _PASSAGES:
         for passage in array(holder.get(passage_field)):
@@ -100,23 +100,23 @@ def _blocks(holder: Mapping[str, Any], limits: Limits) -> Iterator[Remembered | 
             yield _remembered(storable(text), "memory", word(passage_table.get("id")), at, place % number, limits)
 
 
-def _remembered(text: str, kind: str, source_id: str, at: Any, where: str, limits: Limits) -> Remembered | Skipped:
+def _remembered(text: str, kind: str, source_id: str, at: Any, location: str, limits: Limits) -> Remembered | Skipped:
     if not text.strip():
-        return Skipped(where, "empty")
+        return Skipped(location, "empty")
     if len(text.encode()) > limits.message_bytes:
-        return Skipped(where, "too_long")
+        return Skipped(location, "too_long")
     when = moment(at)
-    return Remembered(text, kind, when.date() if when else None, None, source_id or digest(kind, text), where)
+    return Remembered(text, kind, when.date() if when else None, None, source_id or digest(kind, text), location)
 
 
 class _AgentMessages(SessionReader):
     name = _AGENT  # the agent whose messages are being read
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         role = word(message.get("role")) or word(message.get("message_type")).removesuffix("_message")
         message_id, at = word(message.get("id")), moment(message.get("created_at") or message.get("date"))
         if role in _SILENT:
-            yield Skipped(where, _SILENT[role])
+            yield Skipped(location, _SILENT[role])
         elif role == _USER:
             # The text inside the event that wraps it, unless the program sent that.
             text = _text(message)
@@ -125,21 +125,21 @@ class _AgentMessages(SessionReader):
             if kind == "user_message":
                 text = word(event.get("message"))
             elif kind and ("time" in event or "reason" in event):
-                yield Skipped(where, "notice")
+                yield Skipped(location, "notice")
                 return
-            yield self.line(_USER, text, at, where, message_id, "user")
+            yield self.line(_USER, text, at, location, message_id, "user")
         elif role == _AGENT:
             # The agent's messages to the owner are calls of one tool; its other text is a thought.
             calls = [table(table(call).get("function")) for call in array(message.get("tool_calls"))]
             said = [word(call.get("arguments")) for call in calls if call.get("name") == _SPEAKS]
             texts = [word(_event(arguments).get("message")) for arguments in said] if calls else [_text(message)]
             if calls and _text(message).strip():
-                yield Skipped(where, "thinking")
-            yield from (Skipped(where, "tool") for call in calls if call.get("name") != _SPEAKS)
+                yield Skipped(location, "thinking")
+            yield from (Skipped(location, "tool") for call in calls if call.get("name") != _SPEAKS)
             for text in texts:
-                yield self.line(self.name, text, at, where, message_id if len(texts) == 1 else "", "persona")
+                yield self.line(self.name, text, at, location, message_id if len(texts) == 1 else "", "persona")
         else:
-            yield Skipped(where, "unknown")
+            yield Skipped(location, "unknown")
 
 
 def _text(message: Mapping[str, Any]) -> str:

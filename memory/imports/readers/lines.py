@@ -37,7 +37,7 @@ def message_of(
     speaker: str,
     text: str,
     at: datetime | None,
-    where: str,
+    location: str,
     limits: Limits,
     places: ContentIds,
     source_id: str = "",
@@ -47,11 +47,11 @@ def message_of(
     text."""
     text = storable(text)
     if not text.strip():
-        return Skipped(where, "empty")
+        return Skipped(location, "empty")
     if 4 * len(text) > limits.message_bytes < len(text.encode()):
-        return Skipped(where, "too_long")
+        return Skipped(location, "too_long")
     speaker, source_id = storable(speaker), storable(source_id)
-    return FileMessage(speaker, text, at, source_id or places.id_of(speaker, text, at), where, role)
+    return FileMessage(speaker, text, at, source_id or places.id_of(speaker, text, at), location, role)
 
 
 class SessionReader(ABC):
@@ -61,27 +61,27 @@ class SessionReader(ABC):
         self.limits, self.places = limits, ContentIds()
 
     @abstractmethod
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         """The messages and skipped parts of one JSON object."""
 
     def read_session(
-        self, title: str, source_id: str, where: str, messages: Iterable[Any]
+        self, title: str, source_id: str, location: str, messages: Iterable[Any]
     ) -> Iterator[FileSession | Skipped]:
-        places = ((self.place_of(where, number), message) for number, message in enumerate(messages, start=1))
+        places = ((self.place_of(location, number), message) for number, message in enumerate(messages, start=1))
         lines = chain.from_iterable(
             self.read_message(message, place) if isinstance(message, dict) else [Skipped(place, reason_of(message))]
             for place, message in places
         )
-        return sessions_of(title, source_id, where, lines, self.limits)
+        return sessions_of(title, source_id, location, lines, self.limits)
 
     def place_of(self, session: str, number: int) -> str:
         """The position of a message, for people."""
         return _("%(talk)s, message %(number)d") % {"talk": session, "number": number}
 
     def line(
-        self, speaker: str, text: str, at: datetime | None, where: str, source_id: str = "", role: Role = ""
+        self, speaker: str, text: str, at: datetime | None, location: str, source_id: str = "", role: Role = ""
     ) -> FileMessage | Skipped:
-        return message_of(speaker, text, at, where, self.limits, self.places, source_id, role)
+        return message_of(speaker, text, at, location, self.limits, self.places, source_id, role)
 
 
 def skip_others(source: Source, files: Collection[str], settings: tuple[str, ...] = ()) -> Iterator[Skipped]:
@@ -107,7 +107,7 @@ def storable(text: str) -> str:
 
 
 def sessions_of(
-    title: str, source_id: str, where: str, items: Iterable[FileMessage | Skipped], limits: Limits
+    title: str, source_id: str, location: str, items: Iterable[FileMessage | Skipped], limits: Limits
 ) -> Iterator[FileSession | Skipped]:
     """The messages of one session in pieces of at most `limits.talk_lines`; skipped ones are passed through."""
     messages: list[FileMessage] = []
@@ -117,10 +117,10 @@ def sessions_of(
             continue
         messages.append(item)
         if len(messages) >= limits.talk_lines:
-            yield FileSession(title, source_id, tuple(messages), where)
+            yield FileSession(title, source_id, tuple(messages), location)
             messages.clear()
     if messages:
-        yield FileSession(title, source_id, tuple(messages), where)
+        yield FileSession(title, source_id, tuple(messages), location)
 
 
 def something(items: Iterable[ReaderItem]) -> Iterator[ReaderItem]:

@@ -23,10 +23,10 @@ _NAMED = {
 _WORDS_APART = re.compile(r"\s*[,，]\s*")
 
 
-def book_entries(book: Any, where: str) -> Iterator[Lore | Skipped]:
+def book_entries(book: Any, location: str) -> Iterator[Lore | Skipped]:
     """Each entry of a book in the format of the card specifications, in order."""
     for number, entry in enumerate(book["entries"] if has_entries(book) else (), 1):
-        place = _("%(book)s, entry %(number)d") % {"book": where, "number": number}
+        place = _("%(book)s, entry %(number)d") % {"book": location, "number": number}
         yield _lore(dict(entry), place) if isinstance(entry, dict) else Skipped(place, "broken")
 
 
@@ -55,7 +55,7 @@ def standalone(document: Mapping[str, Any], limits: Limits) -> Iterator[Lore | S
         yield Skipped(place, "too_long" if is_long else "empty") if is_long or not lore.content.strip() else lore
 
 
-def _lore(rest: dict[str, Any], where: str) -> Lore:
+def _lore(rest: dict[str, Any], location: str) -> Lore:
     keys = tuple(lore_of(rest, "keys", are_texts, ()))
     name = lore_of(rest, "name", is_named, "")
     enabled = lore_of(rest, "enabled", lambda value: isinstance(value, bool), True)
@@ -67,12 +67,12 @@ def _lore(rest: dict[str, Any], where: str) -> Lore:
         lines = content.splitlines(keepends=True)
         above = "".join(takewhile(lambda line: line.startswith("@@") or not line.strip(), lines))
         rest[DECORATORS], content = above, content.removeprefix(above)
-    return Lore(keys, content, name, enabled, digest("lore", keys, name, content), where, rest)
+    return Lore(keys, content, name, enabled, digest("lore", keys, name, content), location, rest)
 
 
 def entry_of(lore: Lore) -> dict[str, Any]:
     """The entry in the format of a book, including what `rest` kept."""
-    rest = dict(lore.rest)
+    rest = dict(lore.other_data)
     decorators = rest.pop(DECORATORS, "")
     rest |= {DECORATORS: decorators[0]} if isinstance(decorators, list) else {}
     name_field = {"name": lore.name} if lore.name else {}

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers import table
-from memory.imports.readers.applying import ChoiceReader, Record, ask_whose, order_of_days
+from memory.imports.readers.applying import ChoiceReader, Record, order_of_days, require_speaker
 from memory.imports.readers.fields import Mapping, guess_mapping, partner_in, value_at
 from memory.imports.readers.json_values import Unread, loads, reason_of, values
 from memory.imports.readers.lines import array, word
@@ -55,7 +55,9 @@ class MappedFile:
         if not source.sample.paths:
             yield from table.Table().read(source, options)
             return
-        ask_whose(mapping, likely, (path.removeprefix(f"{mapping.records}.") for path in source.sample.paths), options)
+        require_speaker(
+            mapping, likely, (path.removeprefix(f"{mapping.records}.") for path in source.sample.paths), options
+        )
         order = order_of_days(
             lambda: (
                 record for _title, _where, records, _with in _conversations(source, mapping) for record in records
@@ -65,8 +67,8 @@ class MappedFile:
         )
         applying = ChoiceReader(mapping, order, options.limits, source.name)
         above = partner_in(_beginning_of(_first_megabyte(source)).fields.get("", {})) if mapping.records else ""
-        for title, where, records, partner in _conversations(source, mapping):
-            yield from applying.read(records, title, where, partner or above)
+        for title, location, records, partner in _conversations(source, mapping):
+            yield from applying.read(records, title, location, partner or above)
 
 
 def guess(source: Source) -> Mapping | None:
@@ -166,16 +168,16 @@ def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str,
         return
     conversations = _values_of_lines(source) if has_lines else (value for _place, value in values(source, (outer,)))
     for number, value in enumerate(conversations, 1):
-        where = _("conversation %d") % number
+        location = _("conversation %d") % number
         if isinstance(value, Unread):
-            yield "", where, iter([(where, Skipped(where, value.reason))]), ""
+            yield "", location, iter([(location, Skipped(location, value.reason))]), ""
         else:
             above = table_of(value)
             fields = {key: [item] for key, item in above.items()}
             fields |= {
                 f"{key}.{name}": [value] for key, item in above.items() for name, value in table_of(item).items()
             }
-            yield _title(value), where, _numbered(array(value_at(value, inner)), where), partner_in(fields)
+            yield _title(value), location, _numbered(array(value_at(value, inner)), location), partner_in(fields)
 
 
 def _values_of_lines(source: Source) -> Iterator[Any]:
@@ -199,9 +201,9 @@ def _numbered(values: Iterable[Any], around: str = "") -> Iterator[Record]:
     """The records with their places; other values are skipped."""
     message_number = _("message %d")
     for number, value in enumerate(values, 1):
-        where = f"{around}, {message_number % number}" if around else message_number % number
+        location = f"{around}, {message_number % number}" if around else message_number % number
         reason = reason_of(value)
-        yield where, value if isinstance(value, dict) else Skipped(where, reason)
+        yield location, value if isinstance(value, dict) else Skipped(location, reason)
 
 
 FORMATS = (MappedFile(),)

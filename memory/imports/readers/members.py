@@ -38,7 +38,7 @@ def format_of_most_members(source: Source, judge: Judge) -> tuple[float, Format]
     """The format of most files in a zip, and its likeness; None if they resemble nothing."""
     likeness: dict[str, list[float]] = defaultdict(list)
     formats: dict[str, Format] = {}
-    names = [name for name in source.members if _may_be_read(name)]
+    names = [name for name in source.members if _is_readable(name)]
     for name in islice(names[:: len(names) // _LOOKED_AT or 1], _LOOKED_AT):
         likely, file_format = judge(source.sample.inside(name))
         if likely >= LEAST_LIKENESS:
@@ -55,7 +55,7 @@ def read_members(source: Source, chosen_format: Format, judge: Judge, options: O
     known_sessions: set[str] = set()
     begun = False
     for name in source.members:
-        member_format = _format_of(source.sample.inside(name), chosen_format, judge) if _may_be_read(name) else None
+        member_format = _format_of(source.sample.inside(name), chosen_format, judge) if _is_readable(name) else None
         if member_format is None:
             yield Skipped(name, "media" if kind_of_name(name) in _NO_DATA else "unknown")
             continue
@@ -70,8 +70,8 @@ def read_members(source: Source, chosen_format: Format, judge: Judge, options: O
                         is_known = item.source_id in known_sessions
                         yield replace(item, source_id=digest(name, item.source_id)) if is_known else item
                     else:
-                        is_elsewhere = isinstance(item, Skipped) and item.where != name
-                        yield replace(item, where=f"{name}, {item.where}") if is_elsewhere else item
+                        is_elsewhere = isinstance(item, Skipped) and item.location != name
+                        yield replace(item, location=f"{name}, {item.location}") if is_elsewhere else item
             except ImportRejected as rejected:
                 if rejected.code != "nothing_found":
                     raise
@@ -92,7 +92,7 @@ def _format_of(sample: Sample, chosen_format: Format, judge: Judge) -> Format | 
     return file_format if likely >= _PLAIN_LIKENESS and is_kin else None
 
 
-def _may_be_read(name: str) -> bool:
+def _is_readable(name: str) -> bool:
     kind = kind_of_name(name)
     return kind not in _NO_DATA and (kind != "documents" or name.casefold().endswith(_DOCUMENTS_READ))
 

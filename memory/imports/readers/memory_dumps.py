@@ -57,26 +57,28 @@ class Mem0:
         in_object = first.startswith("{") and any(place.partition(".")[0] in paths for place in record_paths)
         records = (value for _place, value in values(source, record_paths)) if in_object else objects(source)
         for number, value in enumerate(records, start=1):
-            where = _("memory %d") % number
+            location = _("memory %d") % number
             if not isinstance(value, dict):
                 text = value if isinstance(value, str) else ""
                 yield (
-                    _remembered(text, "memory", {}, where, options.limits) if text else Skipped(where, reason_of(value))
+                    _remembered(text, "memory", {}, location, options.limits)
+                    if text
+                    else Skipped(location, reason_of(value))
                 )
                 continue
             text = next((word(value[key]) for key in ("memory", "data", "text", "content") if word(value.get(key))), "")
             categories = [word(item) for item in array(value.get("categories"))]
-            yield _remembered(text, next(filter(None, categories), "memory"), value, where, options.limits)
+            yield _remembered(text, next(filter(None, categories), "memory"), value, location, options.limits)
 
 
-def _remembered(text: str, kind: str, rest: Mapping[str, Any], where: str, limits: Limits) -> Remembered | Skipped:
+def _remembered(text: str, kind: str, rest: Mapping[str, Any], location: str, limits: Limits) -> Remembered | Skipped:
     text = storable(text)
     if not text.strip():
-        return Skipped(where, "empty")
+        return Skipped(location, "empty")
     if len(text.encode()) > limits.message_bytes:
-        return Skipped(where, "too_long")
+        return Skipped(location, "too_long")
     if any(word(rest.get(key)) for key in _GONE) or rest.get("deleted") is True:
-        return Skipped(where, "outdated")
+        return Skipped(location, "outdated")
     memory_id = storable(word(rest.get("id") or rest.get("uuid") or rest.get("uuid_")))
     # When it was true, else when it was stored.
     times = (moment(rest.get(key)) for key in ("valid_at", "created_at", "createdAt", "updated_at"))
@@ -89,7 +91,7 @@ def _remembered(text: str, kind: str, rest: Mapping[str, Any], where: str, limit
         next((at.date() for at in times if at), None),
         float(value) if usual and value is not None else None,
         memory_id or digest("memory", text),
-        where,
+        location,
     )
 
 
@@ -149,56 +151,56 @@ class Zep:
 
 
 def _piece(kind: str, value: Any, number: int, reader: "_Sessions") -> Iterator[ReaderItem]:
-    where, limits = _("memory %d") % number, reader.limits
+    location, limits = _("memory %d") % number, reader.limits
     if kind in _SESSIONS or (isinstance(value, dict) and isinstance(value.get("messages"), list)):
         yield from _session(value, number, reader)
         return
     if isinstance(value, str):
-        yield _remembered(value, "summary" if kind == "summary" else "fact", {}, where, limits)
+        yield _remembered(value, "summary" if kind == "summary" else "fact", {}, location, limits)
         return
     if not isinstance(value, dict):
         if value is not None:
-            yield Skipped(where, reason_of(value))
+            yield Skipped(location, reason_of(value))
         return
     if kind in ("nodes", "entities"):
         name, summary = word(value.get("name")), word(value.get("summary"))
         text = summary if name.casefold() in summary.casefold() else f"{name}: {summary}"
-        yield _remembered(text, "entity", value, where, limits) if summary else Skipped(where, "empty")
+        yield _remembered(text, "entity", value, location, limits) if summary else Skipped(location, "empty")
     elif kind == "summary":
-        yield _remembered(word(value.get("content")), "summary", value, where, limits)
+        yield _remembered(word(value.get("content")), "summary", value, location, limits)
     elif kind == "episodes":
-        yield Skipped(where, "document")
+        yield Skipped(location, "document")
     else:
-        yield _remembered(word(value.get("fact")) or word(value.get("content")), "fact", value, where, limits)
+        yield _remembered(word(value.get("fact")) or word(value.get("content")), "fact", value, location, limits)
 
 
 def _session(value: Any, number: int, reader: "_Sessions") -> Iterator[ReaderItem]:
     session = table(value)
-    where = _("conversation %d") % number
+    location = _("conversation %d") % number
     session_id = word(session.get("session_id") or session.get("thread_id") or session.get("uuid"))
     reader.places.begin(session_id or f"zep {number}")
     for fact in (*array(session.get("facts")), *array(session.get("relevant_facts"))):
         yield from _piece("facts", fact, number, reader)
     messages = session.get("messages")
     if messages is None:
-        yield Skipped(where, "empty")
+        yield Skipped(location, "empty")
         return
     listed = messages if not isinstance(messages, dict | str) else []
-    yield from reader.read_session(word(session.get("name")), session_id or digest("zep", number), where, listed)
+    yield from reader.read_session(word(session.get("name")), session_id or digest("zep", number), location, listed)
 
 
 class _Sessions(SessionReader):
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         """One message. In older versions `role` is a name, and `role_type` the side."""
         side = (word(message.get("role_type")) or word(message.get("role"))).casefold()
         if side in _SILENT:
-            yield Skipped(where, _SILENT[side])
+            yield Skipped(location, _SILENT[side])
             return
         name = word(message.get("name")) or word(message.get("role")) or side
         role = _ROLES.get(side) or role_named(name)
         message_id = word(message.get("uuid") or message.get("uuid_"))
         at = moment(message.get("created_at"))
-        yield self.line(name, word(message.get("content")), at, where, message_id, role)
+        yield self.line(name, word(message.get("content")), at, location, message_id, role)
 
 
 FORMATS = (Mem0(), Zep())

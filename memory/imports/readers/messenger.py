@@ -105,8 +105,8 @@ class Messenger:
         reader = _Chats(options.limits, _owner(source, chats))
         for number, chat in enumerate(chats, start=1):
             reader.begin(chat)
-            where, messages = _("chat %d") % number, reader.messages_in(source, chat)
-            yield from reader.read_session(chat.title, chat.source_id, where, messages)
+            location, messages = _("chat %d") % number, reader.messages_in(source, chat)
+            yield from reader.read_session(chat.title, chat.source_id, location, messages)
 
 
 def _json_files(members: Iterable[str]) -> list[str]:
@@ -166,30 +166,30 @@ class _Chats(SessionReader):
                 for message in oldest_first(messages, _at, weight, self.limits, newest_first=newest_first):
                     yield repair(message, chat.garbled)
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         text = word(message.get("content") or message.get("text"))
         speaker = word(message.get("sender_name") or message.get("senderName"))
         if message.get("is_unsent") or message.get("isUnsent"):
-            yield Skipped(where, "deleted")
+            yield Skipped(location, "deleted")
             return
         role: Role = "user" if self.owner and speaker == self.owner else ""
         with_media, share = any(message.get(key) for key in _MEDIA), message.get("share")
         if with_media:
-            yield Skipped(where, "media")
+            yield Skipped(location, "media")
         if "call_duration" in message or word(message.get("type")) in ("Call", "Subscribe", "Unsubscribe", "call"):
-            yield Skipped(where, "notice")
+            yield Skipped(location, "notice")
         elif text and is_notice(text, self.people | {speaker}):
             if not with_media:
-                yield Skipped(where, "notice")
+                yield Skipped(location, "notice")
         elif text.strip() or not (with_media or share or message.get("type") in ("media", "placeholder")):
-            yield self.line(speaker, text, _at(message), where, role=role)
+            yield self.line(speaker, text, _at(message), location, role=role)
         elif not with_media:
             # Only the link was written; the text below it and posts on the same network are somebody else's.
             link = word(table(share).get("link"))
             if not link or _OF_THE_NETWORK.match(link) or word(table(share).get("original_content_owner")):
-                yield Skipped(where, "media")
+                yield Skipped(location, "media")
             else:
-                yield self.line(speaker, link, _at(message), where, role=role)
+                yield self.line(speaker, link, _at(message), location, role=role)
 
 
 FORMATS = (Messenger(),)

@@ -81,10 +81,10 @@ def _head(source: Source, member: str) -> dict[str, Any]:
     return dict(values(source, _HEAD, member))
 
 
-def _expect(head: Mapping[str, Any], schema: str, where: str) -> None:
+def _expect(head: Mapping[str, Any], schema: str, location: str) -> None:
     major = word(head.get("schema_version")).partition(".")[0]
     if head.get("schema") != schema or not major.isdecimal() or int(major) > _NEWEST_MAJOR:
-        raise ImportRejected("not_this", where, format="Portable AI Memory 1.0")
+        raise ImportRejected("not_this", location, format="Portable AI Memory 1.0")
 
 
 # Memories
@@ -100,12 +100,12 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[ReaderItem]:
     checksum = Checksum(limits.item_bytes if integrity else 0)
     number = 0
     for number, (_place, value) in enumerate(values(source, ("memories.item",), member), 1):
-        where = _("memory %d") % number
-        yield _memory(value, relations, where, limits)
+        location = _("memory %d") % number
+        yield _memory(value, relations, location, limits)
         # Check the text against its hash; a memory without a hash is accepted.
         content, known_hash = table(value).get("content"), table(value).get("content_hash")
         if isinstance(content, str) and isinstance(known_hash, str) and not fits(content, known_hash):
-            yield Skipped(where, "altered")
+            yield Skipped(location, "altered")
         checksum.take(value)
     memory_count = integrity.get("integrity.total_memories", number)
     if memory_count != number:
@@ -122,15 +122,15 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[ReaderItem]:
             yield Skipped(_("conversation “%s”") % name[:80], "broken")
 
 
-def _memory(value: Any, relations: Mapping[str, list[Any]], where: str, limits: Limits) -> Remembered | Skipped:
+def _memory(value: Any, relations: Mapping[str, list[Any]], location: str, limits: Limits) -> Remembered | Skipped:
     """A memory of the store, or why it is left out."""
     if not isinstance(value, dict) or not isinstance(value.get("content"), str):
-        return Skipped(where, reason_of(value))
+        return Skipped(location, reason_of(value))
     text = storable(value["content"])
     if value.get("status") == "retracted":
-        return Skipped(where, "deleted")
+        return Skipped(location, "deleted")
     if not text.strip() or len(text.encode()) > limits.message_bytes:
-        return Skipped(where, "too_long" if text.strip() else "empty")
+        return Skipped(location, "too_long" if text.strip() else "empty")
     temporal = table(value.get("temporal"))
     at = moment(temporal.get("valid_from")) or moment(temporal.get("created_at"))
     kind = word(value.get("type"))
@@ -143,7 +143,7 @@ def _memory(value: Any, relations: Mapping[str, list[Any]], where: str, limits: 
     numbers = [share for share in shares if isinstance(share, int | float) and not isinstance(share, bool)]
     confidence = next((float(share) for share in numbers if 0 <= share <= 1), None)
     day = at.date() if at else None
-    return Remembered(text, kind, day, confidence, source_id or digest("memory", kind, text), where, rest)
+    return Remembered(text, kind, day, confidence, source_id or digest("memory", kind, text), location, rest)
 
 
 # Conversations
@@ -198,7 +198,7 @@ class _Messages(SessionReader):
     def place_of(self, session: str, number: int) -> str:
         return ", ".join(filter(None, (self.member, _("message %d") % number)))
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         source_id, role = word(message.get("id")), word(message.get("role"))
         # The text of a message; its parts are paragraphs.
         content = table(message.get("content"))
@@ -206,18 +206,18 @@ class _Messages(SessionReader):
         text = content.get("text")
         text = text if isinstance(text, str) else "\n\n".join(part for part in texts if isinstance(part, str))
         if self.branch is not None and source_id not in self.branch:
-            yield Skipped(where, "not_chosen")
+            yield Skipped(location, "not_chosen")
         elif message.get("is_thought") is True:
-            yield Skipped(where, "thinking")
+            yield Skipped(location, "thinking")
         elif role not in ROLES:
-            yield Skipped(where, _SILENT.get(role, "unknown"))
+            yield Skipped(location, _SILENT.get(role, "unknown"))
         elif not text and (message.get("attachments") or content.get("parts")):
-            yield Skipped(where, "media")
+            yield Skipped(location, "media")
         else:
             ours, at = table(message.get("raw_metadata")), moment(message.get("created_at"))
             speaker = word(ours.get("speaker")) or self.outline.names.get(role, role)
             side = OTHER if ours.get("side") == OTHER else ROLES[role]
-            yield self.line(speaker, text, at, where, source_id, side)
+            yield self.line(speaker, text, at, location, source_id, side)
 
 
 FORMATS = (PortableMemory(),)

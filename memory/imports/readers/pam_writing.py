@@ -56,7 +56,7 @@ def write(memories: Iterable[Remembered], conversations: Iterable[FileSession], 
     # The memories that were drawn from each conversation, by their provenance.
     derived: dict[str, list[str]] = defaultdict(list)
     for memory in sorted_memories:
-        provenance = memory.rest.get("provenance")
+        provenance = memory.other_data.get("provenance")
         if isinstance(provenance, Mapping) and isinstance(provenance.get("conversation_ref"), str):
             derived[provenance["conversation_ref"]].append(memory.source_id)
     index: list[dict[str, Any]] = []
@@ -128,7 +128,7 @@ def store(memories: list[Remembered], index: list[dict[str, Any]], export: PamEx
         yield (",\n" if number else "\n") + _json(memory_json)
     checksum.update(b"]")
     integrity = {"canonicalization": "RFC8785", "checksum": sha256(checksum), "total_memories": len(memories)}
-    edges = [edge for memory in memories for edge in memory.rest.get(RELATIONS, ())]
+    edges = [edge for memory in memories for edge in memory.other_data.get(RELATIONS, ())]
     yield "],\n" + _json({"relations": edges, "conversations_index": index, "integrity": integrity})[1:] + "\n"
 
 
@@ -136,8 +136,8 @@ def memory_object(memory: Remembered, export: PamExport) -> dict[str, Any]:
     """A memory in the format of the specification; data without a field there are kept in `metadata`."""
     if not memory.text.strip():
         raise ValueError(f"the memory {memory.source_id} holds no words")
-    rest = {name: value for name, value in memory.rest.items() if name in _KNOWN}
-    unknown = {name: value for name, value in memory.rest.items() if name not in _KNOWN | _OWN}
+    rest = {name: value for name, value in memory.other_data.items() if name in _KNOWN}
+    unknown = {name: value for name, value in memory.other_data.items() if name not in _KNOWN | _OWN}
     rest |= {"metadata": {**rest.get("metadata", {}), **unknown}} if unknown else {}
     day = datetime(memory.day.year, memory.day.month, memory.day.day, tzinfo=UTC) if memory.day else export.now
     confidence = {} if memory.confidence is None else {"confidence": {"current": memory.confidence}}

@@ -124,22 +124,22 @@ def _first(record: Any, paths: tuple[str, ...]) -> Any:
 
 def _diary(entries: Iterator[Any], limits: Limits) -> Iterator[Remembered | Skipped]:
     for number, entry in enumerate(entries, start=1):
-        where = _("entry %d") % number
+        location = _("entry %d") % number
         if not isinstance(entry, dict | str):
-            yield Skipped(where, reason_of(entry))
+            yield Skipped(location, reason_of(entry))
             continue
         text = storable(words_of(entry if isinstance(entry, str) else word(_first(entry, _TEXTS)))).strip()
         title = storable(word(value_at(entry, "title"))).strip() if isinstance(entry, dict) else ""
         text = f"{title}\n\n{text}" if title and text and not text.startswith(title) else text or title
         if not text:
-            yield Skipped(where, "empty")
+            yield Skipped(location, "empty")
         elif len(text.encode()) > limits.message_bytes:
-            yield Skipped(where, "too_long")
+            yield Skipped(location, "too_long")
         else:
             when = _when(entry)
             entry_id = storable(word(_first(entry, _IDS))) if isinstance(entry, dict) else ""
             day = when.day if when else None
-            yield Remembered(text, "diary", day, None, entry_id or digest("diary", day, text), where)
+            yield Remembered(text, "diary", day, None, entry_id or digest("diary", day, text), location)
 
 
 def _when(record: Any) -> TimeOfRecord | None:
@@ -160,17 +160,17 @@ def _moment(record: Any) -> Any:
 
 
 class _Messages(SessionReader):
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         text = word(_first(message, _TEXTS))
         if not text.strip() and value_at(message, "content.type") not in (None, "text"):
-            yield Skipped(where, "media")
+            yield Skipped(location, "media")
             return
         value = next((value for path in _SPEAKERS if (value := value_at(message, path)) not in (None, "")), "")
         name = word(value)
         is_owner = str(value).casefold() in _OWNERS or value is True
         role: Role = "user" if is_owner else "persona"
         speaker = "user" if is_owner else name if name and not name.isdecimal() else _TITLE
-        yield self.line(speaker, text, _moment(message), where, word(_first(message, _IDS)), role)
+        yield self.line(speaker, text, _moment(message), location, word(_first(message, _IDS)), role)
 
 
 FORMATS = (Replika(),)

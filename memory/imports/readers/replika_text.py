@@ -39,10 +39,10 @@ class ReplikaText:
             if not isinstance(item, Entry) or options.kind == "notes":
                 yield item
             elif not item.day:
-                yield Skipped(item.where, "document")
+                yield Skipped(item.location, "document")
             else:
                 text = f"{item.title}\n{item.text}" if item.title else item.text
-                yield Remembered(text, "diary", item.day, None, item.source_id, item.where)
+                yield Remembered(text, "diary", item.day, None, item.source_id, item.location)
 
 
 FORMATS = (ReplikaText(),)

@@ -60,10 +60,10 @@ class RoleMessages:
             for record in group if several else [group]:
                 number += 1
                 # An item holds messages, or is a list of them, or yields them.
-                where = _("conversation %d") % number
+                location = _("conversation %d") % number
                 messages = _first(record, _HELD) if isinstance(record, dict) else record
                 if isinstance(messages, str) or not isinstance(messages, Iterable):
-                    yield Skipped(where, "broken")
+                    yield Skipped(location, "broken")
                     continue
                 title = word(_first(table(record), _TITLES))
                 chat_id = word(table(record).get("id"))
@@ -74,7 +74,7 @@ class RoleMessages:
                     lambda message: _words(_first(table(message), _TEXT))[0],
                 )
                 source_id = chat_id or digest("role_messages", number, title)
-                yield from reader.read_session(title, source_id, where, begun)
+                yield from reader.read_session(title, source_id, location, begun)
 
 
 def _first(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
@@ -83,19 +83,19 @@ def _first(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
 
 
 class _Conversations(SessionReader):
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         side = word(_first(message, _SPEAKER))
         if side in _SILENT:
-            yield Skipped(where, _SILENT[side])
+            yield Skipped(location, _SILENT[side])
             return
         text, left_out = _words(_first(message, _TEXT))
-        yield from (Skipped(where, reason) for reason in left_out)
+        yield from (Skipped(location, reason) for reason in left_out)
         if text or not (left_out or message.get("tool_calls")):
             at, speaker = moment(_first(message, _TIMES)), word(message.get("name")) or side
             role = _ROLES.get(side) or role_named(side)
-            yield self.line(speaker, text, at, where, word(message.get("id")), role)
+            yield self.line(speaker, text, at, location, word(message.get("id")), role)
         elif message.get("tool_calls"):
-            yield Skipped(where, "tool")
+            yield Skipped(location, "tool")
 
 
 def _words(content: Any) -> tuple[str, list[str]]:

@@ -71,19 +71,19 @@ class Roleplay:
     def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         places = ContentIds()
         for number, chat in enumerate(self.chats(values(source, self.wanted)), start=1):
-            where = _("conversation %d") % number
+            location = _("conversation %d") % number
             source_id = chat.source_id or digest(self.name, number, chat.title)
             name = digest(source.name, chat.title)
             turns = places.begin_with(chat.source_id, name, chat.turns, lambda turn: turn.text)
             messages: list[FileMessage | Skipped] = []
-            for place, turn in place_messages(turns, where):
+            for place, turn in place_messages(turns, location):
                 if turn.reason:
                     messages.append(Skipped(place, turn.reason))
                     continue
                 at, role = moment(turn.at), _ROLES[turn.side]
                 speaker = turn.name or turn.side
                 messages.append(message_of(speaker, turn.text, at, place, options.limits, places, turn.source_id, role))
-            yield from sessions_of(chat.title, source_id, where, messages, options.limits)
+            yield from sessions_of(chat.title, source_id, location, messages, options.limits)
 
 
 class Ooba(Roleplay):

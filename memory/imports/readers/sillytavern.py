@@ -124,11 +124,11 @@ def _read_messages(
         if message is None or "mes" not in message:
             yield Skipped(position % number, "broken")
         else:
-            where = position % number
+            location = position % number
             others = len(array(message.get("swipes"))) - 1
-            yield from (Skipped(where, "not_chosen") for _swipe in range(others))
+            yield from (Skipped(location, "not_chosen") for _swipe in range(others))
             if message.get("is_system"):
-                yield Skipped(where, "hidden")
+                yield Skipped(location, "hidden")
                 continue
             mes = message["mes"]
             text = word(table(mes).get("message")) if isinstance(mes, dict) else word(mes)
@@ -136,7 +136,7 @@ def _read_messages(
             if table(message.get("extra")).get("type") == _NARRATOR:
                 role = "other"
             at = send_date(message.get("send_date"))
-            yield message_of(word(message.get("name")) or role, text, at, where, limits, places, role=role)
+            yield message_of(word(message.get("name")) or role, text, at, location, limits, places, role=role)
 
 
 FORMATS = (SillyTavern(),)

@@ -140,18 +140,18 @@ class _Channels(SessionReader):
             with within(file):
                 yield from oldest_first(objects(source, file), _at, weight, self.limits)
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         subtype = word(message.get("subtype"))
         if subtype in _DELETED or message.get("hidden"):
-            yield Skipped(where, "deleted")
+            yield Skipped(location, "deleted")
             return
         if message.get("type") != "message" or subtype not in (*_SPOKEN, *_BOTS):
-            yield Skipped(where, "notice" if message.get("type") == "message" else "unknown")
+            yield Skipped(location, "notice" if message.get("type") == "message" else "unknown")
             return
         text = readable(word(message.get("text")), self.workspace.people, self.workspace.channels)
         with_media = bool(message.get("files") or message.get("file") or message.get("attachments"))
         if with_media and (message.get("files") or message.get("file") or not text.strip()):
-            yield Skipped(where, "media")
+            yield Skipped(location, "media")
         if text.strip() or not with_media:
             # By real name; a bot of Slack is no persona.
             person = word(message.get("user"))
@@ -167,7 +167,7 @@ class _Channels(SessionReader):
             role: Role = "other" if is_bot else ""
             sent_at, author = word(message.get("ts")), word(message.get("user") or message.get("bot_id"))
             source_id = f"{self.source_id}/{sent_at}/{author}" if sent_at else ""
-            yield self.line(speaker, text, _at(message), where, source_id, role)
+            yield self.line(speaker, text, _at(message), location, source_id, role)
 
 
 def readable(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:

@@ -79,7 +79,7 @@ class SmsBackup:
                 raise ImportRejected("too_big")
         places = ContentIds()
         for number, (number_text, messages) in enumerate(messages_by_number.items(), start=1):
-            where = _("chat %d") % number
+            location = _("chat %d") % number
             title = next((message.contact for message in messages if message.contact), number_text)
             source_id = digest("sms_backup", _key(number_text))
             places.begin(source_id)
@@ -104,7 +104,7 @@ class SmsBackup:
                     items.append(
                         message_of(speaker, message.text, message.at, place, options.limits, places, role=role)
                     )
-            yield from sessions_of(title, source_id, where, items, options.limits)
+            yield from sessions_of(title, source_id, location, items, options.limits)
 
 
 def _key(address: str) -> str:
@@ -135,8 +135,8 @@ class _XMLParser:
             try:
                 parser.Parse(piece.encode("utf-8", "replace"), is_last)
             except expat.ExpatError as error:
-                where = _("line %(line)d, character %(column)d") % {"line": error.lineno, "column": error.offset + 1}
-                raise ImportRejected("not_this", where, format=self._label) from error
+                location = _("line %(line)d, character %(column)d") % {"line": error.lineno, "column": error.offset + 1}
+                raise ImportRejected("not_this", location, format=self._label) from error
             yield from self._done
             self._done.clear()
 

@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.applying import ChoiceReader, Record, ask_whose, order_of_days
+from memory.imports.readers.applying import ChoiceReader, Record, order_of_days, require_speaker
 from memory.imports.readers.fields import NAMES, Mapping, guess_mapping
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import ImportRejected, Options, ReaderItem, Skipped
@@ -62,7 +62,7 @@ class Table:
         mapping = options.mapping or likely
         if not isinstance(mapping, Mapping) or (options.mapping is None and not mapping.sure):
             raise ImportRejected("ask_mapping")
-        ask_whose(mapping, likely, shape.columns, options)
+        require_speaker(mapping, likely, shape.columns, options)
         order = order_of_days(lambda: records(source, shape), mapping, options)
         applying = ChoiceReader(mapping, order, options.limits, source.name)
         yield from applying.read(records(source, shape), "", "")
@@ -156,7 +156,7 @@ def records(source: Source, shape: Shape) -> Iterator[Record]:
     before, place = above, _("line %d")
     try:
         for number, row in enumerate(reader):
-            where = place % (before + 1)
+            location = place % (before + 1)
             before = above + reader.line_num
             # The line below the heading of a Markdown table.
             if (
@@ -164,7 +164,7 @@ def records(source: Source, shape: Shape) -> Iterator[Record]:
                 and not (shape.headed and number == 0)
                 and not (any(row) and all(_RULE.fullmatch(cell) for cell in row if cell))
             ):
-                yield where, _as_record(row, shape) or Skipped(where, "broken")
+                yield location, _as_record(row, shape) or Skipped(location, "broken")
     except csv.Error as error:
         raise ImportRejected("table_broken", place % (before + 1)) from error
 

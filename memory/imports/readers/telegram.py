@@ -61,22 +61,22 @@ class _Chat:
     me: str
     # The speakers of each chat, by id with their names; only useful in chats of two people.
     speakers: Sequence[dict[str, str]] = ()
-    known: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
     begun: bool = False
 
     @property
     def title(self) -> str:
-        return self.known.get("name", "")
+        return self.fields.get("name", "")
 
     @property
     def source_id(self) -> str:
-        return self.known.get("id") or digest("telegram", self.title)
+        return self.fields.get("id") or digest("telegram", self.title)
 
     def role_of(self, person: str) -> Role:
         """The role of a person. A chat of two has the id, or at least the name, of the other person; if that does not
         tell and the owner is unknown, the role is "". A bot is the persona only in its own chat."""
-        kind, partner = self.known.get("type"), self.known.get("id")
+        kind, partner = self.fields.get("type"), self.fields.get("id")
         if person == self.me or kind == "saved_messages":
             return "user"
         if kind == "bot_chat":
@@ -109,9 +109,9 @@ class Telegram:
                 for chat, group in groupby(_messages(source, file), key=lambda pair: pair[0]):
                     reader.begin(chat)
                     messages = (message for _chat, message in group)
-                    where = _("chat %d") % chat.number
+                    location = _("chat %d") % chat.number
                     yield from (
-                        reader.read_session(chat.title, chat.source_id, where, messages) if chat.number else messages
+                        reader.read_session(chat.title, chat.source_id, location, messages) if chat.number else messages
                     )
 
 
@@ -158,9 +158,9 @@ def _messages(source: Source, file: str) -> Iterator[tuple["_Chat", Any]]:
         elif place == _ME:
             chat.me = word(value)
         elif key in _SINGLE:
-            if chat.begun or key in chat.known:
+            if chat.begun or key in chat.fields:
                 chat = _Chat(chat.number + 1, chat.me, speakers)
-            chat.known[key] = word(value)
+            chat.fields[key] = word(value)
         else:
             chat.begun = True
             yield chat, value
@@ -173,9 +173,9 @@ class _Chats(SessionReader):
         self.chat = chat
         self.places.begin(chat.source_id)
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
+    def read_message(self, message: dict[str, Any], location: str) -> Iterator[FileMessage | Skipped]:
         if message.get("type") != "message":
-            yield Skipped(where, "notice" if message.get("type") == "service" else "unknown")
+            yield Skipped(location, "notice" if message.get("type") == "service" else "unknown")
             return
         # Plain text, or pieces, of which some are links, bold and the like; or the items of a list.
         text = _join_pieces(message.get("text") or message.get("text_entities"))
@@ -185,7 +185,7 @@ class _Chats(SessionReader):
             text = "\n".join(filter(None, (text, _join_pieces(asking.get(question)), *choices)))
         with_media = any(message.get(key) for key in _MEDIA)
         if with_media:
-            yield Skipped(where, "media")
+            yield Skipped(location, "media")
         if text.strip() or not with_media:
             # A forwarded message of a person who hides or has left names nobody.
             if "forwarded_from" in message or "forwarded_from_id" in message:
@@ -199,7 +199,7 @@ class _Chats(SessionReader):
             source_id = f"{self.chat.source_id}/{message['id']}" if word(message.get("id")) else ""
             # Seconds since 1970; older exports have only the local time.
             at = moment(message.get("date_unixtime")) or moment(message.get("date"))
-            yield self.line(speaker, text, at, where, source_id, role)
+            yield self.line(speaker, text, at, location, source_id, role)
 
 
 def _person(known_as: Any) -> str:

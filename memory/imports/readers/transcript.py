@@ -294,9 +294,9 @@ def _begins(names: Container[str], alone: bool, clocks: bool, line: str) -> tupl
 def _day_in(line: str) -> datetime | None:
     """The day in a line that has only a date, as above the messages of a day."""
     heading = heading_in(line, begins=True) if len(line) <= _LONGEST_DAY else None
-    if heading is None or heading.title or heading.words or heading.written.order_open:
+    if heading is None or heading.title or heading.words or heading.written_date.order_open:
         return None
-    day = heading.written.as_day() if heading.written.year else None
+    day = heading.written_date.as_day() if heading.written_date.year else None
     return datetime.combine(day, heading.clock or time.min) if day else None
 
 
@@ -308,11 +308,11 @@ def _read_messages(
     day: datetime | None = None
     clock: time | None = None
     for message in places.begin_with("", title, messages, lambda message: message.text.strip()):
-        where, begun, text = position % message.number, message.head, message.text.strip("\n")
+        location, begun, text = position % message.number, message.head, message.text.strip("\n")
         if begun is not None and not begun.name:
             clock, day = begun.clock, day if begun.clock else begun.at
             if text.strip():
-                yield Skipped(where, "nobody")
+                yield Skipped(location, "nobody")
         elif begun is not None:
             if begun.is_mail:
                 # The text of a mail without the fields of its head.
@@ -322,13 +322,13 @@ def _read_messages(
             first, _end, below = text.partition("\n")
             if not begun.words and (clock_time := _clock_in(first.strip())):
                 text, at = below.strip("\n"), datetime.combine(day.date(), clock_time) if day else None
-                yield message_of(begun.name, text, at, where, limits, places, role=role_named(begun.name))
+                yield message_of(begun.name, text, at, location, limits, places, role=role_named(begun.name))
                 continue
             at = datetime.combine(day.date(), clock) if day and clock else day
             clock = None
-            yield message_of(begun.name, text, begun.at or at, where, limits, places, role=role_named(begun.name))
+            yield message_of(begun.name, text, begun.at or at, location, limits, places, role=role_named(begun.name))
         elif text.strip():
-            yield Skipped(where, "nobody")
+            yield Skipped(location, "nobody")
 
 
 FORMATS = (Transcript(),)

@@ -61,15 +61,15 @@ class FileMessage:
     """A message, verbatim: only the file's own framing is removed, never words.
 
     `speaker` is the name in the file. `at` is aware if the file has a zone, else naive. `source_id` is the message's id
-    in the file, else `digest(…)`. `where` is for people: "conversation 3, message 12". `role` is the speaker's role in
-    the file, "" if it has none.
+    in the file, else `digest(…)`. `location` is for people: "conversation 3, message 12". `role` is the speaker's role
+    in the file, "" if it has none.
     """
 
     speaker: str
     text: str
     at: datetime | None
     source_id: str
-    where: str
+    location: str
     role: Role = ""
 
 
@@ -81,7 +81,7 @@ class FileSession:
     title: str
     source_id: str
     lines: tuple[FileMessage, ...]
-    where: str
+    location: str
 
 
 @dataclass(frozen=True)
@@ -93,27 +93,27 @@ class Entry:
     day: date | None
     at: datetime | None
     source_id: str
-    where: str
+    location: str
 
 
 @dataclass(frozen=True)
 class Lore:
-    """One entry of a lorebook. `keys` are plain words even if the book calls them patterns; `rest` is all other data,
-    unchanged."""
+    """One entry of a lorebook. `keys` are plain words even if the book calls them patterns; `other_data` is everything
+    else, unchanged."""
 
     keys: tuple[str, ...]
     content: str
     name: str
     enabled: bool
     source_id: str
-    where: str
-    rest: Mapping[str, Any] = field(default_factory=dict)
+    location: str
+    other_data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Card:
-    """A character card. The texts are unchanged, including macros; `rest` is all other data, unchanged, so that the
-    card can be written again without loss."""
+    """A character card. The texts are unchanged, including macros; `other_data` is everything else, unchanged, so that
+    the card can be written again without loss."""
 
     name: str
     nickname: str
@@ -125,8 +125,8 @@ class Card:
     greetings: tuple[str, ...]
     lore: tuple[Lore, ...]
     source_id: str
-    where: str
-    rest: Mapping[str, Any] = field(default_factory=dict)
+    location: str
+    other_data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -138,15 +138,15 @@ class Remembered:
     day: date | None
     confidence: float | None
     source_id: str
-    where: str
-    rest: Mapping[str, Any] = field(default_factory=dict)
+    location: str
+    other_data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Skipped:
     """Skipped content: `reason` is a key of `reasons.SKIPS`."""
 
-    where: str
+    location: str
     reason: str
 
     def __post_init__(self) -> None:
@@ -158,13 +158,13 @@ ReaderItem = FileSession | Entry | Card | Lore | Remembered | Skipped
 
 
 class ImportRejected(Exception):
-    """The file cannot be read as this format. `code` is a key of `reasons.REJECTIONS`, `where` a position for people
+    """The file cannot be read as this format. `code` is a key of `reasons.REJECTIONS`, `location` a position for people
     ("" for none), `facts` the values in the sentence."""
 
-    def __init__(self, code: str, where: str = "", **facts: object) -> None:
-        super().__init__(code, where)
+    def __init__(self, code: str, location: str = "", **facts: object) -> None:
+        super().__init__(code, location)
         self.code = code
-        self.where = where
+        self.location = location
         self.facts = facts
 
     @property
@@ -175,7 +175,7 @@ class ImportRejected(Exception):
         return str(REJECTIONS[self.code]) % self.facts
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.reason}" if self.where else self.reason
+        return f"{self.location}: {self.reason}" if self.location else self.reason
 
 
 class Format(Protocol):

@@ -105,13 +105,13 @@ class WeChat:
         def lines() -> Iterator[FileMessage | Skipped]:
             message_number = _("message %d")
             for number, message in enumerate(chat.messages, start=1):
-                where = message_number % number
+                location = message_number % number
                 if message.reason:
-                    yield Skipped(where, message.reason)
+                    yield Skipped(location, message.reason)
                     continue
                 role: Role = "user" if message.own else ""
                 speaker, text = names.of(message.known or message.name, message.name), without_quote(message.text)
-                yield message_of(speaker, text, moment(message.at), where, options.limits, places, role=role)
+                yield message_of(speaker, text, moment(message.at), location, options.limits, places, role=role)
 
         yield from sessions_of(chat.title, source_id, chat.title or _("the chat"), lines(), options.limits)
 

@@ -226,20 +226,20 @@ def _read_messages(
     """The messages of a chat. Their ids do not contain its title, because the same chat comes with and without one."""
     line_number, places = _("line %d"), ContentIds()
     for number, message in enumerate(messages):
-        where = line_number % message.number
+        location = line_number % message.number
         match = _SPEAKER.match(message.text)
         if message.head is None or match is None or _is_notice(match["name"]) or match["name"] in groups:
-            yield Skipped(where, "notice" if message.head else "nobody")
+            yield Skipped(location, "notice" if message.head else "nobody")
             continue
         if number < _FIRST_LINES and _is_about_encryption(message.text[match.end() :]):
-            yield Skipped(where, "notice")
+            yield Skipped(location, "notice")
             continue
         text, reason = _words(message.text[match.end() :])
         if reason:
-            yield Skipped(where, reason)
+            yield Skipped(location, reason)
         if text or not reason:
             role: Role = "user" if match["name"] == owner else ""
-            yield message_of(match["name"], text, message.head, where, limits, places, role=role)
+            yield message_of(match["name"], text, message.head, location, limits, places, role=role)
 
 
 @cached_words(maxsize=1_000)

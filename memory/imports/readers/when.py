@@ -43,9 +43,9 @@ def read_time(value: Any, day_first: bool | None = None) -> TimeOfRecord | None:
     if len(text) > 10 and (usual_time := _time_of(moment(text))):
         return usual_time
     heading = as_date(text)
-    if heading is None or (heading.written.order_open and day_first is None):
+    if heading is None or (heading.written_date.order_open and day_first is None):
         return None
-    day = heading.written.as_day(day_first=bool(day_first))
+    day = heading.written_date.as_day(day_first=bool(day_first))
     return TimeOfRecord(day, at_clock(day, heading.clock)) if day else None
 
 
@@ -56,6 +56,6 @@ def _time_of(at: datetime | None) -> TimeOfRecord | None:
 def as_date(text: Any) -> Heading | None:
     """The date in `text`, with a year; None if the text has other words."""
     heading = heading_in(text.strip(), begins=True) if isinstance(text, str) else None
-    if heading is None or heading.title or heading.words or heading.written.year is None:
+    if heading is None or heading.title or heading.words or heading.written_date.year is None:
         return None
     return heading

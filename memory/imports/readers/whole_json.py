@@ -37,8 +37,8 @@ def load_json(pieces: Iterable[str], limits: Limits, most_characters: int) -> An
     try:
         return _checked(json.loads(text, parse_constant=refuse, parse_float=finite), limits.nesting)
     except json.JSONDecodeError as error:
-        where = _("line %(line)d, character %(column)d") % {"line": error.lineno, "column": error.colno}
-        raise ImportRejected("not_json", where) from error
+        location = _("line %(line)d, character %(column)d") % {"line": error.lineno, "column": error.colno}
+        raise ImportRejected("not_json", location) from error
     except RecursionError as error:
         raise ImportRejected("too_deep") from error
     except ValueError as error:  # a whole number of more digits than Python reads

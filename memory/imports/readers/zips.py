@@ -56,18 +56,18 @@ def opened_zip(file: BinaryIO, size: int, limits: Limits) -> zipfile.ZipFile:
     if sum(info.compress_size for info in infos) > size:
         raise ImportRejected("zip_bomb")
     for info in infos:
-        where = printable(info.filename)
+        location = printable(info.filename)
         parts = info.filename.replace("\\", "/").split("/")
         if (
             parts[0] == "" or ".." in parts or parts[0].endswith(":") or not info.filename.isprintable()
         ) or stat.S_ISLNK(info.external_attr >> 16):
-            raise ImportRejected("zip_name", where)
+            raise ImportRejected("zip_name", location)
         if info.flag_bits & 0x1:
-            raise ImportRejected("zip_encrypted", where)
+            raise ImportRejected("zip_encrypted", location)
         if info.compress_type not in _METHODS:
-            raise ImportRejected("zip_method", where)
+            raise ImportRejected("zip_method", location)
         if info.file_size > max(_ALWAYS_ALLOWED_BYTES, limits.zip_ratio * info.compress_size):
-            raise ImportRejected("zip_bomb", where)
+            raise ImportRejected("zip_bomb", location)
     return opened
 
 
@@ -84,10 +84,10 @@ def within(member: str) -> Iterator[None]:
     try:
         yield
     except ImportRejected as rejected:
-        if not member or printable(member) in rejected.where:
+        if not member or printable(member) in rejected.location:
             raise
-        where = ", ".join(filter(None, (printable(member), rejected.where)))
-        raise ImportRejected(rejected.code, where, **rejected.facts) from rejected
+        location = ", ".join(filter(None, (printable(member), rejected.location)))
+        raise ImportRejected(rejected.code, location, **rejected.facts) from rejected
 
 
 def printable(name: str) -> str:

@@ -80,12 +80,12 @@ def test_what_was_said_and_what_remains_come_back(restored: Persona) -> None:
     }
     cat, before = memories["Ana adopted a white cat named Blackie."], memories["Ana has no pets."]
     assert (cat.type, str(cat.day)) == ("event", "2026-01-02")
-    assert cat.rest["provenance"]["message_ref"] == str(Message.objects.get(external_id="m1").uuid)
-    assert before.rest["temporal"]["superseded_by"] == cat.source_id
-    assert (before.rest["status"], memories["Ana lives in Lisbon."].type) == ("superseded", "identity")
+    assert cat.other_data["provenance"]["message_ref"] == str(Message.objects.get(external_id="m1").uuid)
+    assert before.other_data["temporal"]["superseded_by"] == cat.source_id
+    assert (before.other_data["status"], memories["Ana lives in Lisbon."].type) == ("superseded", "identity")
     gentle = memories["Ana is gentle with animals."]
-    assert gentle.rest["status"] == "deprecated"
-    assert [edge["to"] for edge in gentle.rest["relations"]] == [cat.source_id]
+    assert gentle.other_data["status"] == "deprecated"
+    assert [edge["to"] for edge in gentle.other_data["relations"]] == [cat.source_id]
 
 
 @pytest.mark.parametrize("way", ["pam", "card", "card_png"])
@@ -115,7 +115,7 @@ def test_a_card_says_who_she_is_and_nothing_of_her_owner(restored: Persona, way:
     (card,) = (card for card in read_items(CharacterCard(), source) if isinstance(card, Card))
     assert (card.name, card.description, card.post_history) == ("Mira", "Mira loves the sea.", "Short.")
     assert card.lore == ()
-    assert card.rest["spec"] == "chara_card_v3"
+    assert card.other_data["spec"] == "chara_card_v3"
     with export_source(restored, "card").open() as file:
         assert all(word not in file.read() for word in (b"Ana", b"Lisbon", b"Blackie"))
 

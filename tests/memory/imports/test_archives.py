@@ -179,7 +179,7 @@ def test_a_survey_counts_the_records_of_an_archive() -> None:
 def test_a_broken_archive_is_refused_with_its_place(lines: Any, where: str) -> None:
     with pytest.raises(ImportRejected) as rejected:
         archive_files.survey(archive(*lines))
-    assert (rejected.value.code, rejected.value.where) == ("archive_broken", where)
+    assert (rejected.value.code, rejected.value.location) == ("archive_broken", where)
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"type":"header"}', b"PK\x03\x04", b'["echovessel-archive"]'])

@@ -48,18 +48,18 @@ def card(**fields: Any) -> Card:
     texts = dict.fromkeys(
         ("nickname", "description", "personality", "scenario", "example_messages", "post_history"), ""
     )
-    rest: dict[str, Any] = {"name": "Mira", "greetings": (), "lore": (), "source_id": "c", "where": "", **texts}
-    return Card(**rest | fields)
+    defaults: dict[str, Any] = {"name": "Mira", "greetings": (), "lore": (), "source_id": "c", "location": "", **texts}
+    return Card(**defaults | fields)
 
 
 def lore(content: str, *keys: str, **fields: Any) -> Lore:
-    rest: dict[str, Any] = {"name": "", "enabled": True, "source_id": content[:40], "where": "lorebook, entry 1"}
-    return Lore(keys=keys, content=content, **rest | fields)
+    defaults: dict[str, Any] = {"name": "", "enabled": True, "source_id": content[:40], "location": "lorebook, entry 1"}
+    return Lore(keys=keys, content=content, **defaults | fields)
 
 
 def memory_note(text: str, kind: str = "fact", **fields: Any) -> Remembered:
-    rest: dict[str, Any] = {"day": None, "confidence": None, "source_id": text[:40], "where": "memory 1"}
-    return Remembered(text=text, type=kind, **rest | fields)
+    defaults: dict[str, Any] = {"day": None, "confidence": None, "source_id": text[:40], "location": "memory 1"}
+    return Remembered(text=text, type=kind, **defaults | fields)
 
 
 # --- cards ----------------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def test_lore_without_a_name_is_stored_as_a_memory(mira: Persona, keys: tuple[st
 
 
 def test_lore_that_always_holds_is_a_draft_and_what_is_switched_off_is_nothing(mira: Persona) -> None:
-    always = lore("The house stands by the sea.", "house", rest={"constant": True})
+    always = lore("The house stands by the sea.", "house", other_data={"constant": True})
     counts = store_notes(mira, always, lore("Off.", "switch", enabled=False), lore(" ", "empty"))
     assert counts == {"drafts": 1, "disabled": 1, "empty": 1}
     assert CoreDraft.objects.get().label == "persona"
@@ -252,7 +252,7 @@ def test_notes_for_every_session_become_drafts(mira: Persona, kind: str, label: 
 
 @pytest.mark.parametrize("status", ["superseded", "deprecated", "archived", "retracted"])
 def test_what_does_not_hold_any_more_is_left_out(mira: Persona, status: str) -> None:
-    assert store_notes(mira, memory_note("Lives in Rome.", rest={"status": status})) == {"outdated": 1}
+    assert store_notes(mira, memory_note("Lives in Rome.", other_data={"status": status})) == {"outdated": 1}
 
 
 def test_a_long_memory_comes_in_parts_that_say_all_of_it(mira: Persona) -> None:
@@ -273,7 +273,9 @@ def test_what_an_export_of_ours_says_of_a_memory_is_read_as_far_as_it_can_be(mir
         },
     }  # fmt: skip
     other = rest | {"provenance": {"platform": "elsewhere"}}
-    store_notes(mira, memory_note("They never spoke of it.", rest=rest), memory_note("It rained.", rest=other))
+    store_notes(
+        mira, memory_note("They never spoke of it.", other_data=rest), memory_note("It rained.", other_data=other)
+    )
     thought, event = ConceptNode.objects.order_by("id")
     assert (thought.kind, thought.subject, thought.emotional_impact) == ("thought", "shared", -10)
     assert (thought.emotion_tags, thought.relational_tags) == (["sad"], ["unresolved"])
@@ -287,7 +289,7 @@ def test_what_an_export_of_ours_says_of_a_memory_is_read_as_far_as_it_can_be(mir
 )
 def test_what_cannot_be_read_of_it_is_left(mira: Persona, metadata: Any) -> None:
     rest = {"provenance": {"platform": "echovessel"}, "temporal": {"valid_from": 3}, "metadata": metadata}
-    store_notes(mira, memory_note("It rained.", rest=rest))
+    store_notes(mira, memory_note("It rained.", other_data=rest))
     node = ConceptNode.objects.get()
     assert (node.kind, node.subject, node.emotional_impact, node.emotion_tags) == ("event", "user", 0, [])
 

@@ -49,7 +49,7 @@ def encode_card(card: dict[str, Any]) -> bytes:
 def test_a_v1_card_is_read() -> None:
     card = card_in(fixture("card_v1.json"))
     assert (card.name, card.personality, card.greetings) == ("Mira", "patient, curious", ("You came back, {{user}}.",))
-    assert card.rest == {"data": {"avatar": "none"}}
+    assert card.other_data == {"data": {"avatar": "none"}}
 
 
 def test_a_v2_card_is_read_with_its_macros_as_they_are() -> None:
@@ -57,13 +57,13 @@ def test_a_v2_card_is_read_with_its_macros_as_they_are() -> None:
     assert card.description == "{{char}} is a botanist who keeps a night garden."
     assert card.greetings == ("You came back, {{user}}.", "Mind the fern.", "夜安。")
     assert card.post_history == "Answer slowly."
-    assert card.rest["data"]["creator_notes"] == "Best after dark."
+    assert card.other_data["data"]["creator_notes"] == "Best after dark."
 
 
 def test_keys_are_words_and_decorators_are_kept_apart() -> None:
     first, second = card_in(fixture("card_v2.json")).lore
     assert first.keys == ("moonflower", "/moon.*flower/i")
-    assert (first.content, first.rest["@@"]) == ("Moonflowers open at dusk.", "@@depth 2\n@@@role system\n")
+    assert (first.content, first.other_data["@@"]) == ("Moonflowers open at dusk.", "@@depth 2\n@@@role system\n")
     assert (second.name, second.enabled) == ("", False)
 
 
@@ -72,7 +72,7 @@ def test_a_v3_card_of_a_higher_version_is_read() -> None:
     assert (card.name, card.nickname) == ("Mira of the Garden", "Mira")
     assert card.greetings == ("", "Mind the fern.")
     assert card.lore[0].keys == ("(a+)+$",)
-    assert card.rest["data"]["group_only_greetings"] == ["So many of you!"]
+    assert card.other_data["data"]["group_only_greetings"] == ["So many of you!"]
 
 
 @each_row("wrapping", ["card_v1.json", "card_v2.json", "card_v3.json"])
@@ -201,7 +201,7 @@ def test_what_is_no_card_is_refused_with_a_reason(data: bytes | str, code: str) 
 
 
 def test_broken_json_is_refused_with_its_position() -> None:
-    assert rejection('{"name": "Mira",\n  "description" 3}').where == "line 2, character 17"
+    assert rejection('{"name": "Mira",\n  "description" 3}').location == "line 2, character 17"
 
 
 def test_a_zip_without_a_card_is_refused() -> None:
@@ -220,7 +220,7 @@ def test_fields_of_the_wrong_kind_are_kept_and_not_read() -> None:
     }
     card = card_in(source_of(json.dumps(document)))
     assert (card.description, card.personality, card.lore) == ("", "", ())
-    assert card.rest["data"] == {"description": None, "personality": 7, "character_book": "x"}
+    assert card.other_data["data"] == {"description": None, "personality": 7, "character_book": "x"}
 
 
 def test_entries_of_a_book_that_are_none_are_told() -> None:

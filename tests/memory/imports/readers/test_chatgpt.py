@@ -51,8 +51,8 @@ def test_a_line_has_the_files_id_its_time_and_a_place_for_people() -> None:
         session for session in read_items(ChatGPT(), fixture("chatgpt.json")) if isinstance(session, FileSession)
     )
     message = session.lines[1]
-    assert (session.title, session.source_id, session.where) == ("小黑 the cat", "c-1", "conversation 1")
-    assert (message.source_id, message.where) == ("a1", "conversation 1, message 5")
+    assert (session.title, session.source_id, session.location) == ("小黑 the cat", "c-1", "conversation 1")
+    assert (message.source_id, message.location) == ("a1", "conversation 1, message 5")
     assert message.at == datetime(2023, 12, 31, 21, 5, 2, 250_000, UTC)
 
 
@@ -85,7 +85,7 @@ def test_the_zip_is_read_with_all_its_parts_and_the_rest_is_told() -> None:
     assert [message.source_id for message in messages_of(items)] == [
         message.source_id for message in messages_of(read_items(ChatGPT(), fixture("chatgpt.json")))
     ]
-    reasons = {skip.where: skip.reason for skip in items if isinstance(skip, Skipped)}
+    reasons = {skip.location: skip.reason for skip in items if isinstance(skip, Skipped)}
     assert reasons["chat.html"] == "duplicate"
     assert reasons["user.json"] == reasons["export_manifest.json"] == "settings"
     assert reasons["dalle/1.webp"] == "media"
@@ -94,7 +94,7 @@ def test_the_zip_is_read_with_all_its_parts_and_the_rest_is_told() -> None:
 def test_a_conversation_that_is_none_is_told_by_its_number() -> None:
     items = read([{"title": "x"}, conversation()])
     assert items[0] == Skipped("conversation 1", "broken")
-    assert messages_of(items)[0].where == "conversation 2, message 4"
+    assert messages_of(items)[0].location == "conversation 2, message 4"
 
 
 def test_times_beyond_reason_are_left_open() -> None:

@@ -193,10 +193,10 @@ def test_an_id_of_the_file_can_be_stored_whatever_is_in_it() -> None:
 def bare(item: ReaderItem) -> ReaderItem:
     """`item` without the positions that are shown to people."""
     if isinstance(item, FileSession):
-        return replace(item, where="", lines=tuple(replace(message, where="") for message in item.lines))
+        return replace(item, location="", lines=tuple(replace(message, location="") for message in item.lines))
     if isinstance(item, Card):
-        return replace(item, where="", lore=tuple(replace(lore, where="") for lore in item.lore))
-    return replace(item, where="")
+        return replace(item, location="", lore=tuple(replace(lore, location="") for lore in item.lore))
+    return replace(item, location="")
 
 
 def read_in(language: str, name: str, data: bytes, file: str) -> list[ReaderItem]:

@@ -76,7 +76,7 @@ def test_what_is_no_channel_in_a_zip_is_told() -> None:
     source = zip_source({"a_settings.json": "{}", "b.json": data, "c.json": '{"guild":', "d.png": b"x"})
     assert recognize(source).name == "discord"
     items = read_items(Discord(), source)
-    aside = [skip for skip in items if isinstance(skip, Skipped) and "." in skip.where]
+    aside = [skip for skip in items if isinstance(skip, Skipped) and "." in skip.location]
     assert aside == [Skipped("a_settings.json", "unknown"), Skipped("c.json", "unknown"), Skipped("d.png", "media")]
     assert len(messages_of(items)) == 4
 

@@ -29,7 +29,7 @@ def test_a_date_by_itself_is_a_heading_wherever_it_stands(line: str) -> None:
     for begins in (True, False):
         heading = heading_in(line, begins)
         assert heading
-        assert (heading.written, heading.words, heading.title) == (FIFTH, "", "")
+        assert (heading.written_date, heading.words, heading.title) == (FIFTH, "", "")
 
 
 @each_row(
@@ -88,9 +88,9 @@ def test_a_date_at_the_beginning_of_a_sentence_is_a_heading_only_above_a_new_ent
 def test_two_numbers_stay_open_until_the_file_tells() -> None:
     heading = heading_in("03/04/2024", begins=True)
     assert heading
-    assert heading.written.order_open
-    assert heading.written.as_day(day_first=True) == date(2024, 4, 3)
-    assert heading.written.as_day(day_first=False) == date(2024, 3, 4)
+    assert heading.written_date.order_open
+    assert heading.written_date.as_day(day_first=True) == date(2024, 4, 3)
+    assert heading.written_date.as_day(day_first=False) == date(2024, 3, 4)
     assert heading_in("3.4.24", begins=True) == heading_in("03.04.2024", begins=True)
     assert heading_in("3/4/99", begins=True) == heading_in("03/04/1999", begins=True)
 

@@ -118,7 +118,7 @@ def test_a_file_cut_off_gives_the_lines_before_or_a_place(name: str, render: For
     for size in range(len(data) // 2, len(data), max(1, len(data) // 40)):
         result = read_or_reject(format_named(name), data[:size])
         if isinstance(result, ImportRejected):
-            assert result.where
+            assert result.location
         else:
             *texts, _last = [message.text for message in messages_of(result)] or [""]
             assert whole[: len(texts)] == texts
@@ -131,7 +131,7 @@ def test_bytes_of_no_encoding_are_refused_with_their_place(name: str, render: Fo
     result = read_or_reject(format_named(name), data[:middle] + b"\xff" + data[middle:])
     assert isinstance(result, ImportRejected)
     assert result.code == "encoding"
-    assert f"byte {middle}" in result.where
+    assert f"byte {middle}" in result.location
 
 
 @each_row(("name", "render"), FORMAT_WRITERS)
@@ -142,7 +142,7 @@ def test_the_place_of_broken_json_is_the_letter_where_it_breaks(name: str, rende
     middle = data.index(b"ine 20")
     result = read_or_reject(format_named(name), data[:middle] + b"\n" + data[middle:])
     assert isinstance(result, ImportRejected)
-    assert (result.code, result.where) == ("not_json", "line 2, character 0")
+    assert (result.code, result.location) == ("not_json", "line 2, character 0")
 
 
 @each_row("name", sorted({name for name, _render in FORMAT_WRITERS}))
@@ -187,5 +187,5 @@ def test_one_endless_string_is_refused_before_it_fills_the_memory() -> None:
 def test_one_endless_line_is_refused() -> None:
     result = read_or_reject(format_named("transcript"), b"Ana: hello\nMira: hello\n" + b"x" * 3_000_000)
     assert isinstance(result, ImportRejected)
-    assert (result.code, result.where) == ("line_too_long", "line 3")
+    assert (result.code, result.location) == ("line_too_long", "line 3")
     assert str(result) == "line 3: A line in the file is too long for this format."

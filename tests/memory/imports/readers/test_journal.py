@@ -27,7 +27,7 @@ def test_a_markdown_diary_is_split_at_its_dates() -> None:
     first, second, third, fourth = entries_of(read_items(Journal(), fixture("journal.md")))
     assert (first.title, first.day) == ("Night garden", date(2023, 12, 31))
     assert first.text == "What I want of the new year: less hurry."
-    assert (second.title, second.day, second.where) == ("Snow", date(2024, 1, 5), "line 10")
+    assert (second.title, second.day, second.location) == ("Snow", date(2024, 1, 5), "line 10")
     assert second.text.endswith("### Later\n\nWe drank tea.")
     assert "- 2024-01-04 was the day" in second.text
     assert (third.day, third.text) == (date(2024, 1, 6), "```\n# 2024-01-01 in a listing is none\n```\nAna called.")
@@ -149,7 +149,7 @@ def test_a_folder_of_notes_is_read_in_order_and_the_rest_is_told() -> None:
         (None, "Ana", "Lives in Lisbon."),
     ]
     assert sorted(skips_of(items)) == ["media", "settings", "settings"]
-    assert entries_of(items)[0].where == "Vault/2024-01-05.md, line 1"
+    assert entries_of(items)[0].location == "Vault/2024-01-05.md, line 1"
     assert recognize(folder()).name == "journal"
 
 

@@ -64,17 +64,17 @@ def test_depth_outside_of_what_is_wanted_does_not_matter() -> None:
 
 
 @each_row(
-    ("text", "where"),
+    ("text", "location"),
     [
         ('[1, 2', "the end of the file"), ("", "the end of the file"), ("[1,\n 2,\n x]", "line 3, character 2"),
         ("[1] 2", "the end of the file"), ('{"a" 1}', "line 1, character 7"), ("[1e999]", "line 1, character 7"),
         ("[" + "9" * 30 + "]", "line 1, character 32"), ("你好", "line 1, character 1"),
     ],
 )  # fmt: skip
-def test_broken_json_is_refused_with_its_place(text: str, where: str) -> None:
+def test_broken_json_is_refused_with_its_place(text: str, location: str) -> None:
     with pytest.raises(ImportRejected) as rejected:
         values_in(text, "item")
-    assert (rejected.value.code, rejected.value.where) == ("not_json", where)
+    assert (rejected.value.code, rejected.value.location) == ("not_json", location)
 
 
 def test_values_before_a_syntax_error_are_returned() -> None:
@@ -85,7 +85,7 @@ def test_values_before_a_syntax_error_are_returned() -> None:
 def test_the_place_is_found_far_into_a_file() -> None:
     with pytest.raises(ImportRejected) as rejected:
         values_in("[" + '"你好",\n' * 100_000 + "x]", "item")
-    assert rejected.value.where == "line 100001, character 1"
+    assert rejected.value.location == "line 100001, character 1"
 
 
 def test_a_large_file_is_never_held() -> None:

@@ -43,7 +43,7 @@ def test_conversations_stay_apart_and_have_their_titles() -> None:
     source = fixture("character_talks.json")
     items = read_items(MappedFile(), source, Options(mapping=guess(source)))
     sessions = [session for session in items if isinstance(session, FileSession)]
-    assert [(session.title, len(session.lines), session.where) for session in sessions] == [
+    assert [(session.title, len(session.lines), session.location) for session in sessions] == [
         ("The garden", 2, "conversation 1"),
         ("", 1, "conversation 2"),
     ]
@@ -101,7 +101,7 @@ def test_json_lines_are_records() -> None:
 def test_json_lines_may_each_be_a_conversation() -> None:
     line = json.dumps({"title": "One", "messages": [{"role": "user", "content": "Hello"}]})
     sessions = [session for session in read_mapped(f"{line}\n{line}\n") if isinstance(session, FileSession)]
-    assert [(session.title, session.where) for session in sessions] == [
+    assert [(session.title, session.location) for session in sessions] == [
         ("One", "conversation 1"),
         ("One", "conversation 2"),
     ]

@@ -56,7 +56,7 @@ def test_sessions_of_two_files_stay_two_and_what_is_wrong_names_its_file() -> No
     assert len({session.source_id for session in sessions}) == 2 == len(sessions)
     with pytest.raises(ImportRejected) as rejected:
         list(read(zip_source({"a.json": data, "b.json": data[:-5]})))
-    assert rejected.value.where.startswith("b.json")
+    assert rejected.value.location.startswith("b.json")
 
 
 def test_a_zip_of_settings_and_an_empty_one_are_turned_down_by_what_they_hold() -> None:

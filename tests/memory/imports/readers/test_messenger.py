@@ -193,7 +193,7 @@ def test_damaged_and_empty_files() -> None:
                 )
             )
         )
-    assert (rejected.value.code, "message_1.json" in rejected.value.where) == ("not_json", True)
+    assert (rejected.value.code, "message_1.json" in rejected.value.location) == ("not_json", True)
     strange = json.dumps(
         {
             "participants": ["A", 3, None],

@@ -62,10 +62,10 @@ def test_memories_come_with_all_that_is_said_of_them() -> None:
     first, second = memories_of(read_items(PortableMemory(), fixture("pam_store.json")))
     assert (first.text, first.type, first.source_id) == ("Likes green tea in the morning.", "preference", "m1")
     assert (first.day, first.confidence) == (date(2025, 12, 1), 0.9)
-    assert first.rest["metadata"] == {"language": "en", "heard": [1, 2]}
-    assert [edge["to"] for edge in first.rest["relations"]] == ["m2"]
+    assert first.other_data["metadata"] == {"language": "en", "heard": [1, 2]}
+    assert [edge["to"] for edge in first.other_data["relations"]] == ["m2"]
     assert (second.type, second.day, second.confidence) == ("pet", date(2026, 1, 6), None)
-    assert second.rest["status"] == "superseded"
+    assert second.other_data["status"] == "superseded"
 
 
 def test_what_was_retracted_is_left_out_and_missing_conversations_are_told() -> None:
@@ -83,14 +83,14 @@ def read_altered_store(*changes: tuple[str, str]) -> list[ReaderItem]:
 def test_a_memory_with_a_wrong_hash_is_read_and_reported() -> None:
     items = read_altered_store(("Likes green tea", "Likes black tea"))
     assert memories_of(items)[0].text.startswith("Likes black tea")
-    assert [skip.where for skip in items if isinstance(skip, Skipped) and skip.reason == "altered"] == [
+    assert [skip.location for skip in items if isinstance(skip, Skipped) and skip.reason == "altered"] == [
         "memory 1", "all memories of the file",
     ]  # fmt: skip
 
 
 def test_a_change_beside_the_words_is_told_by_the_checksum_alone() -> None:
     skips = [skip for skip in read_altered_store(('"superseded"', '"active"')) if isinstance(skip, Skipped)]
-    assert [skip.where for skip in skips if skip.reason == "altered"] == ["all memories of the file"]
+    assert [skip.location for skip in skips if skip.reason == "altered"] == ["all memories of the file"]
 
 
 def test_a_hash_over_any_whitespace_fits_too_as_the_authors_program_makes_it() -> None:
@@ -172,7 +172,7 @@ def test_memories_that_are_none_are_told() -> None:
 
 def test_a_count_that_does_not_fit_is_told() -> None:
     items = read_items(PortableMemory(), source_of(STORE.replace('"total_memories": 3', '"total_memories": 5')))
-    assert "memories in the file: 5" in [skip.where for skip in items if isinstance(skip, Skipped)]
+    assert "memories in the file: 5" in [skip.location for skip in items if isinstance(skip, Skipped)]
 
 
 # Out
@@ -218,8 +218,8 @@ def test_a_written_store_is_read_back_unchanged() -> None:
         (m.text, m.type, m.day, m.confidence, m.source_id) for m in memories_of(before)
     ]
     for old, new in zip(memories_of(before), memories_of(again), strict=True):
-        assert {name: new.rest[name] for name in old.rest if name != "content_hash"} == {
-            name: value for name, value in old.rest.items() if name != "content_hash"
+        assert {name: new.other_data[name] for name in old.other_data if name != "content_hash"} == {
+            name: value for name, value in old.other_data.items() if name != "content_hash"
         }
     assert [
         (message.speaker, message.role, message.text, message.at, message.source_id) for message in messages_of(again)

@@ -79,7 +79,7 @@ def test_many_chats_in_a_zip_are_read_and_the_rest_of_a_backup_is_told() -> None
     assert recognize(source).name == "sillytavern"
     items = read_items(SillyTavern(), source)
     assert len({session.source_id for session in items if isinstance(session, FileSession)}) == 2
-    assert {(skip.where, skip.reason) for skip in items if isinstance(skip, Skipped)} == {
+    assert {(skip.location, skip.reason) for skip in items if isinstance(skip, Skipped)} == {
         ("chats/Mira/c.jsonl", "empty"), ("settings.json", "settings"), ("Mira.png", "media"),
         ("note.txt", "document"), ("log.jsonl", "unknown"),
     }  # fmt: skip
@@ -106,4 +106,4 @@ def test_the_chat_of_a_group_is_named_for_nobody() -> None:
 def test_a_file_that_begins_with_something_else_is_refused() -> None:
     with pytest.raises(ImportRejected) as rejected:
         read_items(SillyTavern(), source_of("\n[1, 2]\n"))
-    assert (rejected.value.code, rejected.value.where) == ("not_this", "line 2")
+    assert (rejected.value.code, rejected.value.location) == ("not_this", "line 2")

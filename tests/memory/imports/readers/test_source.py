@@ -56,7 +56,7 @@ def test_a_decoding_error_names_line_and_byte() -> None:
     data = "Ana: 你好\n".encode() * 20_000 + b"\xff\xfe"
     with pytest.raises(ImportRejected) as rejected:
         text_of(source_of(data))
-    assert rejected.value.where == f"line 20001, byte {len(data) - 2}"
+    assert rejected.value.location == f"line 20001, byte {len(data) - 2}"
 
 
 def test_a_few_zeros_within_text_are_dropped_and_many_are_refused_with_their_line() -> None:
@@ -64,7 +64,7 @@ def test_a_few_zeros_within_text_are_dropped_and_many_are_refused_with_their_lin
     assert text_of(source_of("Ana: h\0i")) == "Ana: hi"
     with pytest.raises(ImportRejected) as rejected:
         text_of(source_of("好" * 70_000 + "\n" + "x\0y" * 40_000))
-    assert (rejected.value.code, rejected.value.where) == ("binary", "line 2")
+    assert (rejected.value.code, rejected.value.location) == ("binary", "line 2")
 
 
 def test_lines_end_where_text_files_end_them_and_nowhere_else() -> None:

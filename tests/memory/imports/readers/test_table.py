@@ -34,7 +34,7 @@ def test_a_table_of_messages_is_a_session() -> None:
         ("Mira", "Good evening.\nHow was your day?"),
         ("Ana", 'He said "no" again'),
     ]
-    assert [message.where for message in messages_of(items)] == ["line 2", "line 3", "line 5"]
+    assert [message.location for message in messages_of(items)] == ["line 2", "line 3", "line 5"]
     assert messages_of(items)[0].at == datetime(2024, 1, 5, 21, 5)
     assert skips_of(items) == ["empty"]
 
@@ -119,7 +119,7 @@ def test_rows_that_say_nothing_are_told() -> None:
 
 def test_a_quotation_that_never_ends_is_refused_with_its_line() -> None:
     rejected = rejection('date,from,text\n2024-01-05,Ana,Hello\n2024-01-05,Ana,"Hello\n' + "more\n" * 50_000)
-    assert (rejected.code, rejected.where) == ("table_broken", "line 3")
+    assert (rejected.code, rejected.location) == ("table_broken", "line 3")
 
 
 @each_row("data", ["", "one column\nonly\n", b"\x00\x01", b"date,text\n2024,\xff\xff\xfe", "\n\n\n"])
@@ -200,7 +200,7 @@ def test_tables_of_every_kind_are_read(text: str) -> None:
 
 def test_a_line_that_says_the_delimiter_is_counted_in_places() -> None:
     first, *_rest = lines_in("sep=,\nDate,From,Text\n2024-01-05,Ana,Hello\n2024-01-06,Mira,Hi\n")
-    assert first.where == "line 3"
+    assert first.location == "line 3"
 
 
 def test_where_my_own_lines_bear_no_name_the_way_they_went_says_who_spoke() -> None:

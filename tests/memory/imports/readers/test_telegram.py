@@ -37,7 +37,7 @@ def test_one_chat_is_read() -> None:
 def test_all_chats_of_an_account_are_read_each_by_itself() -> None:
     items = read_items(Telegram(), fixture("telegram_full.json"))
     sessions = [session for session in items if isinstance(session, FileSession)]
-    assert [(session.title, session.source_id, session.where) for session in sessions] == [
+    assert [(session.title, session.source_id, session.location) for session in sessions] == [
         ("Mira", "200", "chat 2"), ("Friends", "500", "chat 3"), ("", "100", "chat 4"),
     ]  # fmt: skip
     assert [message.role for message in sessions[2].lines] == ["user"]
@@ -75,7 +75,7 @@ def test_a_broken_export_in_a_zip_is_named() -> None:
     source = zip_source({"a/result.json": export_chat(hello(1))[:-9]})
     with pytest.raises(ImportRejected) as rejected:
         read_items(Telegram(), source)
-    assert rejected.value.where.startswith("a/result.json, ")
+    assert rejected.value.location.startswith("a/result.json, ")
 
 
 def test_a_list_is_what_stands_in_it_and_a_poll_is_nobodys_words() -> None:

@@ -23,7 +23,7 @@ def test_a_page_is_refused_with_what_to_choose_instead(page: str, code: str) -> 
         with pytest.raises(ImportRejected) as rejected:
             recognize(source)
         assert rejected.value.code == code
-        assert "messages.html" in rejected.value.where
+        assert "messages.html" in rejected.value.location
 
 
 def test_a_page_beside_what_can_be_read_does_not_matter() -> None:

@@ -178,4 +178,4 @@ def test_a_damaged_file_is_named(members: dict[str, str]) -> None:
     with pytest.raises(ImportRejected) as rejected:
         list(read(zip_source(members)))
     assert rejected.value.code == "not_json"
-    assert rejected.value.where.split(",")[0] in members
+    assert rejected.value.location.split(",")[0] in members
