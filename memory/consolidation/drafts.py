@@ -126,6 +126,8 @@ class DraftWriter:
         that were not in the prompt. An imported session, or one that is read again, replaces nothing newer than
         itself."""
         cited_keys = [pk for cited_id in item.supersedes if (pk := node_id(cited_id))]
+        if not cited_keys:
+            return [], []
         nodes = ConceptNode.objects.of(self.session.persona).filter(pk__in=cited_keys)
         if is_imported(self.session) or self.session.extractions.filter(again=True).exists():
             nodes = nodes.filter(created_at__lte=told_at)

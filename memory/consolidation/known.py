@@ -8,10 +8,12 @@ Each source has its share of one token limit; the next source may use what is le
 be replaced.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
+from echovessel.db.compiled_queries import Query
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 from echovessel.llm.prompts import tokens
@@ -39,6 +41,27 @@ LEAST_TOKENS = 12  # no memory takes fewer
 SHARES = {"always": 0.5, "talk": 0.9, "newest": 1.0}
 
 
+def _newest(*conditions: Q, **values: Any) -> Query[ConceptNode]:
+    recallable = ConceptNode.objects.recallable().order_by("-last_mentioned_at", "-id")
+    return Query(lambda persona: recallable.filter(*conditions, persona=persona, **values)[:MAX_OF_A_SOURCE])
+
+
+def _newest_facts(*domains: str) -> Query[ConceptNode]:
+    return _newest(~Q(subject=ConceptNode.Subject.PERSONA), kind=Kind.FACT, domain__in=domains)
+
+
+# Core facts, relations and the owner's home, then open items, then the other facts about the owner; within each group
+# the newest first.
+_ALWAYS = (
+    _newest_facts(Domain.ABOUT, Domain.HOME, Domain.PEOPLE),
+    _newest(kind=Kind.FACT, plan_state=ConceptNode.PlanState.PLANNED),
+    _newest(kind__in=[Kind.INTENTION, Kind.EXPECTATION], outcome=ConceptNode.Outcome.OPEN),
+    _newest_facts(Domain.HEALTH, Domain.WORK),
+    _newest_facts(Domain.LIKES),
+    _newest_facts(Domain.BELONGINGS, Domain.PLANS, Domain.BELIEFS),
+)
+
+
 @with_one_model
 def known_memories(persona: Persona, messages: Sequence[PromptMessage]) -> list[ConceptNode]:
     """The memories to show with `messages`, each once, the most needed first."""
@@ -49,7 +72,7 @@ def known_memories(persona: Persona, messages: Sequence[PromptMessage]) -> list[
     of_people = nodes.filter(mentions__entity__in=entities_named(persona, texts), kind__in=L3).distinct()
     of_people = of_people.order_by("-last_mentioned_at", "-id")[:MAX_OF_A_SOURCE]
     sources = {
-        "always": _always(nodes),
+        "always": (node for query in _ALWAYS for node in query(persona.pk)),
         "talk": [*of_people, *_alike(persona, nodes, texts), *_of_words(persona, nodes, texts)],
         "newest": nodes.filter(kind__in=L3).newest_first()[:NEWEST],
     }
@@ -65,19 +88,6 @@ def known_memories(persona: Persona, messages: Sequence[PromptMessage]) -> list[
                 shown_nodes[node.pk] = node
                 spent += cost
     return list(shown_nodes.values())
-
-
-def _always(nodes: QuerySet[ConceptNode]) -> Iterable[ConceptNode]:
-    """Core facts, relations and the owner's home, then open items, then the other facts about the owner; within each
-    group the newest first."""
-    newest = nodes.order_by("-last_mentioned_at", "-id")
-    core = newest.filter(kind=Kind.FACT).exclude(subject=ConceptNode.Subject.PERSONA)
-    yield from core.filter(domain__in=[Domain.ABOUT, Domain.HOME, Domain.PEOPLE])[:MAX_OF_A_SOURCE]
-    yield from newest.filter(kind=Kind.FACT, plan_state=ConceptNode.PlanState.PLANNED)[:MAX_OF_A_SOURCE]
-    awaited = newest.filter(kind__in=[Kind.INTENTION, Kind.EXPECTATION], outcome=ConceptNode.Outcome.OPEN)
-    yield from awaited[:MAX_OF_A_SOURCE]
-    for rest in ([Domain.HEALTH, Domain.WORK], [Domain.LIKES], [Domain.BELONGINGS, Domain.PLANS, Domain.BELIEFS]):
-        yield from core.filter(domain__in=rest)[:MAX_OF_A_SOURCE]
 
 
 def _of_words(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str]) -> list[ConceptNode]:
@@ -100,9 +110,9 @@ def _alike(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str])
     if not limit or not texts:
         return []
     distances: dict[int, float] = {}
-    model = follow()
+    model, space = follow(), vectors.space(persona.pk)
     for vector in embedding.embed(list(texts), as_query=True, is_hurried=False):
-        for key, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS_PER_MESSAGE):
+        for key, distance in space.nearest(vector, NEIGHBOURS_PER_MESSAGE):
             distances[key] = min(distance, distances.get(key, distance))
     expect(model)
     limit_distance = scoring.floor_distance()

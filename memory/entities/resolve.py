@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from echovessel.db.compiled_queries import Query, insert
+from echovessel.db.sqlite import bulk
 from echovessel.language.person_names import is_name, normalize_name, occurs
 from echovessel.language.roles import born_to
 from memory import knobs
@@ -26,6 +28,27 @@ _OTHER_NAME = re.compile(
     r"([A-Z][\w'-]*\w)|(?:也叫|又叫|小名|昵称|外号|别名)(?:是|叫|为)?[“「\"]?([\u3400-\u9fff]{1,4}|[A-Z][\w-]+)"
 )
 SAME_NAME = 1.0
+_facts_about_both: Query[tuple[str]] = Query(
+    lambda persona: (
+        ConceptNode.objects.active()
+        .filter(
+            persona=persona,
+            kind=ConceptNode.Kind.FACT,
+            subject__in=[ConceptNode.Subject.USER, ConceptNode.Subject.PERSONA],
+            domain=ConceptNode.Domain.ABOUT,
+        )
+        .order_by()
+        .values_list("description")
+    )
+)
+_named: Query[Entity] = Query(
+    lambda persona, name: (
+        Entity.objects.filter(persona=persona, aliases__normalized=name)
+        .exclude(status=Entity.Status.MERGED)
+        .distinct()
+        .order_by("id")
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +77,7 @@ class ResolvedName:
 
     @classmethod
     def by(cls, reason: MergeStatus, entity: Entity) -> "ResolvedName":
-        """An entity resolved in the way `how`; for an uncertain one it is always `uncertain`."""
+        """An entity resolved in the way `reason`; for an uncertain one it is always `uncertain`."""
         return cls(entity, reason if entity.status == Entity.Status.CONFIRMED else "uncertain")
 
 
@@ -90,19 +113,15 @@ def resolve(persona: Persona, mention: MentionedName, candidates: Candidates | N
 
 
 def learn_aliases(entity: Entity, names: Iterable[str]) -> None:
-    """Add the names that the entity does not have yet."""
-    Alias.objects.bulk_create(
-        [
-            Alias(entity=entity, persona_id=entity.persona_id, text=name, normalized=normalize_name(name))
-            for name in names
-        ],
-        ignore_conflicts=True,
-    )
+    """Add the names that the entity does not have yet. Punctuation alone ("…") is no name."""
+    rows = ((entity.pk, entity.persona_id, name, plain) for name in names if (plain := normalize_name(name)))
+    bulk.insert_values(Alias, ("entity_id", "persona_id", "text", "normalized"), rows, ignore_conflicts=True)
 
 
 def link(entity: Entity, nodes: Iterable[ConceptNode]) -> None:
     """Link nodes to the entity; each description contains one of its names."""
-    Mention.objects.bulk_create([Mention(node=node, entity=entity) for node in nodes], ignore_conflicts=True)
+    rows = ((node.pk, entity.pk) for node in nodes)
+    bulk.insert_values(Mention, ("node_id", "entity_id"), rows, ignore_conflicts=True)
 
 
 def link_inherited(node: ConceptNode, filling: Sequence[ConceptNode]) -> None:
@@ -125,10 +144,12 @@ def usable_names(persona: Persona, names: Sequence[str]) -> list[str]:
 
 def other_names(persona: Persona) -> set[str]:
     """Other names of the owner and the persona, from facts about them: "Ana's friends call her Annie"."""
-    both = [ConceptNode.Subject.USER, ConceptNode.Subject.PERSONA]
-    facts = ConceptNode.objects.of(persona).active().filter(kind=ConceptNode.Kind.FACT, subject__in=both)
-    descriptions = facts.filter(domain=ConceptNode.Domain.ABOUT).values_list("description", flat=True)
-    return {name for text in descriptions for groups in _OTHER_NAME.findall(text) if (name := "".join(groups))}
+    return {
+        name
+        for (text,) in _facts_about_both(persona.pk)
+        for groups in _OTHER_NAME.findall(text)
+        if (name := "".join(groups))
+    }
 
 
 def _find_or_create(
@@ -140,11 +161,11 @@ def _find_or_create(
     if bearers := [entity for entity in by_name if entity not in others]:
         bearer = _choose_bearer(mention, bearers, candidates)
         confirmed = [entity for entity in bearers if entity.status == Entity.Status.CONFIRMED]
-        return ResolvedName.by("alias_matched", bearer or _uncertain(persona, names[0], mention.kind, confirmed))
+        return ResolvedName.by("alias_matched", bearer or _uncertain(persona, mention, names[0], confirmed))
     if others or mention.twins:
-        return ResolvedName.by("new", _uncertain(persona, names[0], mention.kind, others or mention.twins))
+        return ResolvedName.by("new", _uncertain(persona, mention, names[0], others or mention.twins))
     likely = candidates.likely(mention.profile) if mention.profile else {}
-    living = Entity.objects.filter(pk__in=likely).exclude(status=Entity.Status.MERGED).in_bulk()
+    living = Entity.objects.exclude(status=Entity.Status.MERGED).in_bulk(list(likely))
     # Another name of the same session is never taken for the same without asking.
     other_ids = {entity.pk for entity in mention.beside}
     likely = {
@@ -153,7 +174,7 @@ def _find_or_create(
     if (same := only_match(likely)) is not None:
         return ResolvedName.by("similar", living[same])
     status = Entity.Status.UNCERTAIN if likely else Entity.Status.CONFIRMED
-    new = Entity.objects.create(persona=persona, canonical_name=names[0], kind=mention.kind, status=status)
+    new = _create(persona, mention, names[0], status)
     best = sorted(likely, key=lambda pk: (-likely[pk].score, pk))[: knobs.most_asked()]
     for pk in best:
         propose(persona, new, living[pk], likely[pk].score, likely[pk].reasons)
@@ -190,15 +211,19 @@ def _choose_bearer(mention: MentionedName, bearers: Sequence[Entity], candidates
 
 def _bearers(persona: Persona, names: Sequence[str], kind: str) -> list[Entity]:
     """The entities of a compatible kind with one of the names, oldest first, without merged ones."""
-    bearing = Entity.objects.filter(
-        persona=persona, aliases__normalized__in=[normalize_name(name) for name in names]
-    ).exclude(status=Entity.Status.MERGED)
-    return [entity for entity in bearing.distinct().order_by("id") if compatible(entity.kind, kind)]
+    bearers = {entity.pk: entity for name in names for entity in _named(persona.pk, normalize_name(name))}
+    return [bearers[pk] for pk in sorted(bearers) if compatible(bearers[pk].kind, kind)]
 
 
-def _uncertain(persona: Persona, name: str, kind: str, others: Sequence[Entity]) -> Entity:
+def _create(persona: Persona, mention: MentionedName, name: str, status: str) -> Entity:
+    new = Entity(persona=persona, canonical_name=name, kind=mention.kind, relation=mention.relation, status=status)
+    insert(new)
+    return new
+
+
+def _uncertain(persona: Persona, mention: MentionedName, name: str, others: Sequence[Entity]) -> Entity:
     """A new entity that may be any of `others`, with questions about it."""
-    new = Entity.objects.create(persona=persona, canonical_name=name, kind=kind, status=Entity.Status.UNCERTAIN)
+    new = _create(persona, mention, name, Entity.Status.UNCERTAIN)
     _propose_all(persona, new, others, "same_name")
     return new
 

@@ -28,6 +28,7 @@ from django.db.models import F
 from django.utils.crypto import salted_hmac
 
 from echovessel.db import text_columns
+from echovessel.db.compiled_queries import Query
 from echovessel.language import person_names, tokenizer
 from echovessel.language.plain_text import comparable_form, normalize_text, plain_form
 from memory.models import Tombstone
@@ -35,6 +36,9 @@ from persona.models import Persona
 from persona.onboarding import drafts
 
 Kind = Tombstone.Kind
+_any_tombstone: Query[tuple[int]] = Query(
+    lambda persona: Tombstone.objects.filter(persona=persona).order_by().values_list("pk")[:1]
+)
 # A text is distinctive by its words alone if it has this many content words, or this many characters.
 TELLING_WORDS = 4
 TELLING_SIGNS_OF_UNSPACED = 6
@@ -181,6 +185,8 @@ def refused_among(
 
 def find_tombstones(persona: Persona, sources: Iterable[TombstoneSource]) -> dict[TombstoneSource, Tombstone]:
     """The newest tombstone of each source that has one; nothing is counted."""
+    if not _any_tombstone(persona.pk):
+        return {}
     by_digest: dict[str, list[TombstoneSource]] = {}
     for source in sources:
         for digest in _digests(persona, source):

@@ -227,18 +227,7 @@ def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
     """
     _check(nodes, vectors)
     _begin_with(nodes, vectors)
-    NodeVector.objects.bulk_create(
-        [
-            NodeVector(node=node, model=node.embedding_model, embedding=vector.astype("<f4").tobytes())
-            for node, vector in zip(nodes, vectors, strict=True)
-        ]
-    )
-    NodeText.objects.bulk_create(
-        [
-            NodeText(node=node, scope=scope_of(node.persona_id), body=" ".join(tokenizer.tokenize(node.description)))
-            for node in nodes
-        ]
-    )
+    _insert_searched(nodes, vectors)
     _note_probe(nodes)
 
 
@@ -264,6 +253,12 @@ def store(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[
 
 def _insert(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[EvidenceRow]]) -> None:
     bulk.insert(nodes)
+    _insert_searched(nodes, vectors)
+    bulk.insert_values(Evidence, ("node_id", "message_id", "quote", "start", "end"), evidence())
+
+
+def _insert_searched(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
+    """Insert the vectors and tokenized words of stored nodes."""
     bulk.insert_values(
         NodeVector,
         ("node_id", "model", "embedding"),
@@ -277,7 +272,6 @@ def _insert(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callabl
         ("node_id", "scope", "body"),
         ((node.id, scope_of(node.persona_id), " ".join(tokenizer.tokenize(node.description))) for node in nodes),
     )
-    bulk.insert_values(Evidence, ("node_id", "message_id", "quote", "start", "end"), evidence())
 
 
 class Space(Protocol):
@@ -299,7 +293,8 @@ class _DatabaseSearch:
 
     def nearest(self, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
         """Not quite exact for more than FIRST_PASS nodes: those whose signs agree best are measured exactly."""
-        check_size(vector, dimension_in_use())  # vec0 refuses another size with an error of its own
+        # vec0 refuses another size with an error of its own.
+        check_size(vector, in_use().dimension or self.dimension)
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT node_id FROM memory_nodevec "

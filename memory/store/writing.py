@@ -28,6 +28,8 @@ import numpy as np
 from django.db.models import Exists, F, OuterRef, Q, prefetch_related_objects
 
 from chat.models import Message, Session
+from echovessel.db.compiled_queries import Query, insert
+from echovessel.db.sqlite import bulk
 from echovessel.embeddings import embedding
 from echovessel.language.coarse_dates import span_of
 from echovessel.language.dates import Days
@@ -62,6 +64,32 @@ Kind, Status, Source = ConceptNode.Kind, ConceptNode.Status, ConceptNode.Source
 LIVING = (Status.ACTIVE, Status.HIDDEN)
 
 Outcome = Literal["new", "repeated", "reinforced", "refused"]
+
+# A session writes a dozen memories, and hardly any of them repeats another one.
+_readable: Query[tuple[int]] = Query(
+    lambda message: Message.objects.filter(pk=message, withheld=False).order_by().values_list("pk")
+)
+_requested_from: Query[ConceptNode] = Query(
+    lambda persona, message, start, end: ConceptNode.objects.filter(
+        persona=persona,
+        kind=Kind.EVENT,
+        source=Source.PERSON,
+        evidence__in=Evidence.objects.filter(message=message, start__lte=start, end__gte=end),
+    ).order_by("id")[:1]
+)
+_any_with_hash: Query[tuple[int]] = Query(
+    lambda persona, digest: (
+        ConceptNode.objects.filter(persona=persona, content_hash=digest).order_by().values_list("pk")[:1]
+    )
+)
+_any_version: Query[tuple[int]] = Query(
+    lambda message: NodeVersion.objects.filter(node__evidence__message=message).order_by().values_list("pk")[:1]
+)
+_any_hidden: Query[tuple[int]] = Query(
+    lambda persona, kind: (
+        ConceptNode.objects.filter(persona=persona, kind=kind, status=Status.HIDDEN).order_by().values_list("pk")[:1]
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -142,18 +170,17 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
         raise ValueError("a node may only rest on what belongs to its own persona")
     expect(model)
     # The draft was made before the transaction: its ground may have been forgotten or withheld since.
-    live = set(
-        ConceptNode.objects.filter(pk__in=[node.pk for node in draft.filling]).recallable().values_list("pk", flat=True)
-    )
-    filling = [node for node in draft.filling if node.pk in live]
-    if Message.objects.filter(pk__in=draft.message_ids, withheld=False).count() < len(draft.message_ids):
+    if not all(map(_readable, draft.message_ids)):
         return WrittenNode(None, "refused")
-    if draft.filling and not draft.evidence and not filling:
-        return WrittenNode(None, "refused")
+    if draft.filling:
+        live = ConceptNode.objects.filter(pk__in=[node.pk for node in draft.filling]).recallable()
+        live_ids = set(live.values_list("pk", flat=True))
+        draft = replace(draft, filling=[node for node in draft.filling if node.pk in live_ids])
+        if not draft.evidence and not draft.filling:
+            return WrittenNode(None, "refused")
     sources = tombstone_sources(draft)
     if tombstones.refused_among(persona, sources, sources):
         return WrittenNode(None, "refused")
-    draft = replace(draft, filling=filling)
     outcome: Outcome = "repeated"
     existing = _find_requested_memory(persona, draft) or _find_same_words(persona, draft)
     if existing is None:
@@ -170,13 +197,9 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
         else:
             node = _insert(persona, draft, vector, model, now)
         # Add the node's evidence and filling; existing rows are not added twice.
-        Evidence.objects.bulk_create(
-            [
-                Evidence(node=node, message=quote.message, quote=quote.text, start=quote.start, end=quote.end)
-                for quote in draft.evidence
-            ],
-            ignore_conflicts=True,
-        )
+        spans = (quote for quote in draft.evidence if quote.start < quote.end)
+        quotes = ((node.pk, quote.message.pk, quote.text, quote.start, quote.end) for quote in spans)
+        bulk.insert_values(Evidence, ("node_id", "message_id", "quote", "start", "end"), quotes, ignore_conflicts=True)
         Filling.objects.bulk_create(
             [Filling(parent=node, child=child) for child in draft.filling if child.pk != node.pk],
             ignore_conflicts=True,
@@ -298,23 +321,22 @@ def _find_requested_memory(persona: Persona, draft: Draft) -> ConceptNode | None
     is_unsuited = draft.kind != Kind.EVENT or draft.status != Status.ACTIVE or draft.source == Source.PERSON
     if is_unsuited or len(draft.message_ids) != 1:
         return None
-    words = Evidence.objects.filter(
-        message__in=draft.message_ids,
-        start__lte=min(quote.start for quote in draft.evidence),
-        end__gte=max(quote.end for quote in draft.evidence),
-    )
-    requested = ConceptNode.objects.of(persona).filter(kind=Kind.EVENT, source=Source.PERSON, evidence__in=words)
-    return requested.order_by("id").first()
+    [message] = draft.message_ids
+    start, end = min(quote.start for quote in draft.evidence), max(quote.end for quote in draft.evidence)
+    return next(iter(_requested_from(persona.pk, message, start, end)), None)
 
 
 def _find_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
     """The node with the same words, unless its dates are of another event; else the node that was made of the same
     messages in these words, before a person changed the words. A hidden node stays hidden."""
-    rivals, digest = _possible_duplicates(persona, draft), content_hash(tidy_description(draft.description))
-    for node in rivals.filter(content_hash=digest).order_by("id"):
-        if not dates_conflict(event_time_of(node), draft.event_time):
-            return node
-    of_messages = rivals.filter(evidence__message__in=draft.message_ids)
+    digest = content_hash(tidy_description(draft.description))
+    if _any_with_hash(persona.pk, digest):
+        for node in _possible_duplicates(persona, draft).filter(content_hash=digest).order_by("id"):
+            if not dates_conflict(event_time_of(node), draft.event_time):
+                return node
+    if not any(map(_any_version, draft.message_ids)):
+        return None
+    of_messages = _possible_duplicates(persona, draft).filter(evidence__message__in=draft.message_ids)
     versions = NodeVersion.objects.filter(node__in=of_messages).select_related("node").order_by("node", "version")
     earlier = (version.node for version in versions if content_hash(version.description) == digest)
     return next((node for node in earlier if _rests_on_same_messages(node, draft)), None)
@@ -333,13 +355,16 @@ def _find_near_duplicate(persona: Persona, draft: Draft, vector: np.ndarray, now
         return None
     # The cosine of two unit vectors at a Euclidean distance.
     cosines = [(pk, 1 - distance * distance / 2) for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS)]
-    # The index holds no hidden nodes: the newest of them are compared one by one, the nearest first.
-    hidden = _possible_duplicates(persona, draft).filter(status=Status.HIDDEN).newest_first()[:MAX_HIDDEN_COMPARED]
-    stored_vectors = vectors.of(hidden.values_list("pk", flat=True))
-    of_hidden = [(pk, float(hidden_vector @ vector)) for pk, hidden_vector in stored_vectors.items()]
-    cosines += sorted(of_hidden, key=lambda pair: (-pair[1], pair[0]))
+    if _any_hidden(persona.pk, draft.kind):
+        # The index holds no hidden nodes: the newest of them are compared one by one, the nearest first.
+        hidden = _possible_duplicates(persona, draft).filter(status=Status.HIDDEN).newest_first()[:MAX_HIDDEN_COMPARED]
+        stored_vectors = vectors.of(hidden.values_list("pk", flat=True))
+        of_hidden = [(pk, float(hidden_vector @ vector)) for pk, hidden_vector in stored_vectors.items()]
+        cosines += sorted(of_hidden, key=lambda pair: (-pair[1], pair[0]))
     least = embedding.scale().own("texts", knobs.reinforce_cosine())
     near = [pk for pk, cosine in cosines if cosine >= least]
+    if not near:
+        return None
     # Recorded within the last `reinforce_days`; for an imported draft also within as many days after it.
     recorded_at, span = draft.recorded_at(now), timedelta(days=knobs.reinforce_days())
     is_recent = Q(created_at__gte=recorded_at - span)
@@ -421,7 +446,7 @@ def _insert(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now:
     description = tidy_description(draft.description)
     start, end = draft.event_time or (None, None)
     tags = relational_tags(draft.relational_tags)
-    node = ConceptNode.objects.create(
+    node = ConceptNode(
         persona=persona,
         kind=draft.kind,
         subject=draft.subject,
@@ -451,6 +476,7 @@ def _insert(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now:
         external_id=draft.external_id,
         import_uuid=draft.import_uuid,
     )
+    insert(node)
     vectors.index([node], vector[np.newaxis, :])
     return node
 
@@ -458,6 +484,8 @@ def _insert(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now:
 def supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode) -> None:
     """Supersede nodes: they keep their row and history and are no longer recalled; conclusions that rest on nothing
     else follow. Text derived from them is erased, unless a person wrote it. A hidden node stays hidden."""
+    if not replaced:
+        return
     replaceable = ConceptNode.objects.of(persona).active().exclude(pk=by.pk)
     outdated = list(replaceable.filter(pk__in=[node.pk for node in replaced]).order_by("id"))
     while outdated:

@@ -93,9 +93,11 @@ def insert(rows: Sequence[models.Model]) -> None:
         row._state.adding = False
 
 
-def insert_values(model: type[models.Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def insert_values(
+    model: type[models.Model], names: Sequence[str], rows: Iterable[Sequence[Any]], *, ignore_conflicts: bool = False
+) -> None:
     """Insert rows given as values of these attributes. Every other column must have a database default or be the key.
-    Call in a transaction."""
+    With `ignore_conflicts`, rows that exist already are left out. Call in a transaction."""
     fields = {field.attname: field for field in model._meta.concrete_fields}
     prepared = [
         (place, _converter_of(fields[name])) for place, name in enumerate(names) if not isinstance(fields[name], _PLAIN)
@@ -112,7 +114,10 @@ def insert_values(model: type[models.Model], names: Sequence[str], rows: Iterabl
     waiting = map(stored, rows)
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         while batch := list(islice(waiting, TOGETHER)):
-            cursor.execute(_statement(model._meta.db_table, columns, len(batch)), list(chain.from_iterable(batch)))
+            sql = _statement(model._meta.db_table, columns, len(batch))
+            # (Not OR IGNORE, which also leaves out rows without a required value.)
+            sql += " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
+            cursor.execute(sql, list(chain.from_iterable(batch)))
 
 
 @lru_cache(64)

@@ -10,7 +10,7 @@ from echovessel.language.person_names import is_name, normalize_name, occurs
 from echovessel.outbox.models import OutboxEvent
 from memory.entities import merge
 from memory.entities.comparison import candidates_for
-from memory.entities.resolve import MentionedName, ResolvedName, resolve
+from memory.entities.resolve import MentionedName, ResolvedName, learn_aliases, resolve
 from memory.entities.similarity import Profile
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 from persona.models import Persona
@@ -108,6 +108,12 @@ def test_a_new_name_is_somebody_new(mira: Persona) -> None:
         "kind": "person",
         "merge_status": "new",
     }
+
+
+def test_punctuation_is_not_learned_as_a_name(mira: Persona) -> None:
+    entity = meet(mira, "Scott").entity
+    learn_aliases(entity, ["…", "Scott Huang", "SCOTT"])
+    assert list(entity.aliases.values_list("text", flat=True)) == ["Scott", "Scott Huang"]
 
 
 def test_a_known_name_is_the_one_who_bears_it_and_teaches_new_ones(mira: Persona) -> None:

@@ -359,3 +359,9 @@ def test_evidence_and_filling_are_never_doubled(mira: Persona) -> None:
     put(mira, "Ana has a cat.", evidence=quotes)
     put(mira, "Ana has a cat.", evidence=quotes)
     assert Evidence.objects.count() == 1
+
+
+def test_a_message_without_words_is_no_evidence(mira: Persona) -> None:
+    message = talk(mira, "a cat").messages.get()
+    written = put(mira, "Ana has a cat.", evidence=[quote(message, "cat"), quote(message, "")])
+    assert list(Evidence.objects.values_list("node", "quote")) == [(written.node and written.node.pk, "cat")]
