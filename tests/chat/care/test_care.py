@@ -112,7 +112,7 @@ def test_a_cry_is_heard_whatever_was_written_before_it(before: str, cry: str) ->
 def test_no_pattern_repeats_without_bound_what_repeats_without_bound() -> None:
     """So that the time a line takes grows with it, and no faster."""
     for phrase in PHRASES:
-        for pattern in (phrase.words, phrase.not_before, phrase.not_after, phrase.told, phrase.own):
+        for pattern in (phrase.words, phrase.not_before, phrase.not_after, phrase.stories, phrase.own):
             if pattern is not None:
                 assert not _nested(parser.parse(pattern.pattern, pattern.flags & re.ASCII)), pattern.pattern[:80]
 
@@ -124,11 +124,11 @@ def test_every_key_of_a_phrase_is_in_its_plain_form() -> None:
 
 
 def test_news_and_stories_are_told_from_what_one_says_of_oneself() -> None:
-    told = Phrase(("leap",), re.compile("leap"), told=re.compile("film"), own=re.compile("i want to $"))
-    assert told.is_in("i leap")
-    assert not told.is_in("in the film they leap")
-    assert told.is_in("a film. they leap")
-    assert told.is_in("after the film i want to leap")
+    phrase = Phrase(("leap",), re.compile("leap"), stories=re.compile("film"), own=re.compile("i want to $"))
+    assert phrase.is_in("i leap")
+    assert not phrase.is_in("in the film they leap")
+    assert phrase.is_in("a film. they leap")
+    assert phrase.is_in("after the film i want to leap")
 
 
 # Written for this test, of kinds that the rules do not hear.
