@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from chat.care.rules import asks_for_a_fact, plainly, speaks_by_rule
+from chat.care.rules import plainly, speaks_by_rule
 from echovessel.embeddings import layers, translation
 from echovessel.embeddings.errors import EmbeddingUnavailable
 from echovessel.language.ngrams import counts, runs, weigh
@@ -75,9 +75,6 @@ MAX_CACHED = 512
 SURE = 9.0
 # Two words are too few to judge by likeness ("Line 0", 「走了」): unless they are a phrase, they need a higher score.
 SHORT_WORDS, SHORT_PENALTY = 3, 0.6
-# A question of fact ("How much have I saved?") is no cry, whatever its words are near to: of the 5,900 cries that train
-# or measure (2026-11-23) none has this form.
-FACT_PENALTY = 1.5
 MAX_SENTENCES = 20
 # A sentence of a long message is a cry by itself from here on. Of long messages by a writer outside the training, 46 of
 # 60 cries are heard with it and 39 without; of 86 sad ones 16 and 8 are taken for cries.
@@ -232,7 +229,6 @@ def _score_texts(texts: Sequence[str], is_read_through: bool = False) -> list[fl
         elif first >= model.sure_no or by_rule[number] or is_read_through:
             score = float(values @ model.linear[buckets]) + model.bias
             score += RULE_BONUS if by_rule[number] else -SHORT_PENALTY * (len(_WORD.findall(plain)) < SHORT_WORDS)
-            score -= FACT_PENALTY * (not by_rule[number] and asks_for_a_fact(plain))
             doubtful.append(_Doubtful(number, language, glossed, score))
     if not doubtful:
         return result

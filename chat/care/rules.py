@@ -155,39 +155,3 @@ def speaks_by_rule(text: str) -> bool:
         if script.search(form)
         for phrase in phrases
     )
-
-
-# --- questions of fact ---
-# Whoever asks what they once told asks for a fact of their life, in one clause and with no thought of an end.
-_ASKS_A_FACT = re.compile(
-    r"(?:(?:so|and|hey|ok|btw|wait|um|again|do you (?:know|remember)|remind me)[, ]+)*"
-    r"(?:(?:what|which|who|where|when|how (?:much|many|long|old|often))(?:s|re| \w+){0,3}? "
-    r"(?:(?:am|is|are|was|were|do|does|did|have|has|had|my|our)\b|(?<=s )(?:my|our)\b)|(?:do|did|have|had) i\b)"
-    r"[^.!?,\n]{0,60}\W*"
-    r"|(?:那|对了|哎)?[我他她][^，。！？!?,.\n]{0,10}"
-    r"(?:什么[^，。！？!?,.\n]{0,4}|谁|哪[^，。！？!?,.\n]{0,4}|多[少大重高久][^，。！？!?,.\n]{0,3}|"
-    r"几[点号岁个次杯斤天年][^，。！？!?,.\n]{0,4})"
-    r"(?:你(?:还)?(?:知道|晓得|记得|清楚))?(?:来着|呢|啊|呀|吗|不|没)?[？?。 ]*",
-)
-_OWN = re.compile(r"\b(?:i|my|we|our)\b|[我他她]")
-_OF_AN_END = re.compile(
-    r"\b(?:die|died|dying|dead|death|kill\w*|hurts?|end|ends|ending|point|alive|living|exist\w*|left|longer|if|"
-    r"should|have to|overdose|od|worth|reason|matter|anymore|anyone|nobody|miss|happens?|jump|pain|wrong|wake|bridge|"
-    r"doing)\b|"
-    r"\bhow (?:many|much) [^?]*(?:pills?|tablets?|paracetamol)\b|"
-    r"\b(?:do|did|have|had) i (?:even|just|still|deserve|matter)\b|"
-    r"[死活走疼痛熬撑终]|为什么|凭什么|坚持|消失|不在|结束|解脱|意义|意思|自[杀残]|伤害|多少[片颗粒]|什么用|值得|"
-    r"没有?什么|怕我|出什么|什么都|谁都|谁也|哪都|哪里都|干嘛"
-)
-
-
-def asks_for_a_fact(text: str) -> bool:
-    """Whether `text` only asks for a fact of the owner's life: the classifier hears fear and medicine in "What am I
-    scared of?" and "What pills am I on?".
-
-    >>> [asks_for_a_fact(text) for text in ("What pills am I on?", "我攒了多少钱", "我为什么活着")]
-    [True, True, False]
-    """
-    plain = plainly(text)
-    is_of_a_fact = _ASKS_A_FACT.fullmatch(plain) is not None and _OWN.search(plain) is not None
-    return is_of_a_fact and not _OF_AN_END.search(plain)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from chat.care import classifier, speak_of_crisis, speaks_by_rule, speaks_of_crisis
 from chat.care.lines import LINES_SHA256_NAME, fingerprint, read_lines
-from chat.care.rules import CHINESE, ENGLISH, PINYIN, Phrase, asks_for_a_fact, forms, plainly
+from chat.care.rules import CHINESE, ENGLISH, PINYIN, Phrase, forms, plainly
 from tests.chat.care import cries
 from tests.table import each_row
 
@@ -129,6 +129,15 @@ def test_news_and_stories_are_told_from_what_one_says_of_oneself() -> None:
     assert not phrase.is_in("in the film they leap")
     assert phrase.is_in("a film. they leap")
     assert phrase.is_in("after the film i want to leap")
+
+
+def test_a_question_about_a_deed_is_a_cry() -> None:
+    """They have the form of a question about the owner's life."""
+    questions = (
+        "have i taken too much", "have i taken too many", "did i swallow too much", "where are my razor blades",
+        "What do I do with the rope", "我吃了多少安眠药", "我割了多少刀", "我吞了多少", "我跳下去有多高",
+    )  # fmt: skip
+    assert [question for question in questions if not speaks_of_crisis(question)] == []
 
 
 # Written for this test, of kinds that the rules do not hear.
@@ -251,19 +260,3 @@ def _nested(pattern: Any, inside: bool = False) -> bool:
         elif operation in (opcodes.ASSERT, opcodes.ASSERT_NOT) and _nested(value[1], inside):
             return True
     return False
-
-
-@each_row(
-    "question",
-    ["how much have I saved?", "what am I scared of?", "what pills am I on", "我攒了多少钱", "她生下来多重",
-     "我每天吃什么药", "我想自己开什么店"],
-)  # fmt: skip
-def test_a_question_of_fact_is_no_cry_and_brings_the_next_message_no_nearer_to_one(question: str) -> None:
-    assert not speaks_of_crisis(question)
-    assert not speaks_of_crisis("reckon I'll go sit on the porch", lambda: [question])
-
-
-def test_no_cry_that_trains_or_measures_has_the_form_of_a_question_of_fact() -> None:
-    texts = [line.text for line in read_lines() if line.is_cry]
-    texts += [*cries.lines(cries.CRIES_EN), *cries.lines(cries.CRIES_ZH)]
-    assert not [text for text in texts if asks_for_a_fact(text)]
