@@ -34,9 +34,11 @@ class RateLimiter:
 
     def wait(self, key: object, now: float) -> int:
         """Whole seconds until the next request is admitted."""
-        times = self._recent.get(key)
-        return max(1, math.ceil(times[0] + WINDOW_SECONDS - now)) if times else 1
+        with self._lock:
+            times = self._recent.get(key)
+            return max(1, math.ceil(times[0] + WINDOW_SECONDS - now)) if times else 1
 
     def forget(self) -> None:
         """Forget all counts."""
-        self._recent.clear()
+        with self._lock:
+            self._recent.clear()
