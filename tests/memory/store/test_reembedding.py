@@ -400,7 +400,7 @@ def test_events_like_a_message_are_looked_for_with_one_model(
     ten: list[ConceptNode], mira: Persona, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = PromptMessage(1, "user", "Ana told of thing 3.", NOW, tokens=5)
-    interrupting(monkeypatch, vectors, "nearest", lambda: reembedding.change(NEW))
+    interrupting(monkeypatch, vectors, "space", lambda: reembedding.change(NEW))
     assert known_memories(mira, [line])[0] == ten[3]
     assert {by for text, by in encoder.asked if text == line.content} == {OLD, NEW}
 
