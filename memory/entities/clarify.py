@@ -64,7 +64,7 @@ def settle(persona: Persona, first: str, second: str, same: bool, now: datetime)
 
 
 def answered_in(persona: Persona, first: str, second: str, texts: Sequence[str]) -> bool:
-    """Whether `lines` can decide if two names mean the same: they contain both names, in any known form, or one name of
+    """Whether `texts` can decide if two names mean the same: they contain both names, in any known form, or one name of
     a pair with an open question, as an answer may."""
     is_named = []
     for name in (first, second):

@@ -426,7 +426,7 @@ class Copies:
 def remove_ids(value: Any, deleted_ids: Collection[str]) -> Any:
     """An x-ray without the entries and ids of deleted rows.
 
-    >>> without({"chosen": [{"id": "a", "messages": ["b", "c"]}, {"id": "d"}], "proposal": "b"}, {"b", "d"})
+    >>> remove_ids({"chosen": [{"id": "a", "messages": ["b", "c"]}, {"id": "d"}], "proposal": "b"}, {"b", "d"})
     {'chosen': [{'id': 'a', 'messages': ['c']}]}
     """
 

@@ -67,7 +67,7 @@ def assign_persona(job: ImportJob, persona: Persona) -> None:
 
 def confirm(job: ImportJob, choices: Choices, now: datetime, *, reanalyze: bool = False) -> None:
     """Begin to store the file's content as the person chose. If it has to be read in another way than before, or
-    `again` is set, analyze it again first. Raises WrongChoice."""
+    `reanalyze` is set, analyze it again first. Raises WrongChoice."""
     if job.status != Status.ASKING:
         raise NotAwaitingConfirmation
     reanalyze = reanalyze or needs_reanalysis(job, choices)

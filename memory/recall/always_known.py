@@ -54,7 +54,7 @@ def always_known(persona_id: int, profile: str = "") -> list[KnownNode]:
 
 
 def first_of_moment(persona_id: int, candidates: Sequence[KnownNode], keys: Sequence[int]) -> list[KnownNode]:
-    """The memories for the present moment (`fitting`) first, including those for which the groups have no room; then
+    """The memories for the present moment (`keys`) first, including those for which the groups have no room; then
     the others."""
     candidates_by_key = {candidate.pk: candidate for candidate in candidates}
     if missing := [pk for pk in keys if pk not in candidates_by_key]:

@@ -157,7 +157,7 @@ def gather(
 ) -> Pool:
     """All candidates of `persona` for `query`; each retriever returns about `k` at most.
 
-    `meaning` is the query's, or None if nothing could be embedded; `why_not` is then the reason. `window` are the
+    `meaning` is the query's, or None if nothing could be embedded; `skip_reason` is then the reason. `window` are the
     requested days.
     """
     in_memory = snapshot.of(persona.pk)

@@ -34,7 +34,7 @@ def content_hash(text: str) -> str:
 
 
 def adds_nothing(text: str, other_text: str) -> bool:
-    """Whether `telling` contains no word, number or negation that `other_text` does not contain in this order.
+    """Whether `text` contains no word, number or negation that `other_text` does not contain in this order.
 
     >>> adds_nothing("Ana's cat is called Milo.", "Ana has a cat named Milo.")
     True

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 def path_to(last: str, parents: Mapping[str, str]) -> list[str]:
     """The messages from the first to `last`, each the parent of the next; a cycle is followed once.
 
-    >>> way_to("c", {"a": "", "b": "a", "c": "a"})
+    >>> path_to("c", {"a": "", "b": "a", "c": "a"})
     ['a', 'c']
     """
     path: dict[str, None] = {}
@@ -20,10 +20,10 @@ def path_to(last: str, parents: Mapping[str, str]) -> list[str]:
 
 
 def messages_off_path(path: list[str], parents: Mapping[str, str]) -> set[str]:
-    """The messages on branches that leave the way, with their descendants. Messages without a connection to the way are
+    """The messages on branches that leave the path, with their descendants. Messages without a connection to it are
     not among them: a part of a conversation that lost its beginning still counts.
 
-    >>> beside(["a", "c"], {"a": "", "b": "a", "c": "a", "lost": "gone"})
+    >>> messages_off_path(["a", "c"], {"a": "", "b": "a", "c": "a", "lost": "gone"})
     {'b'}
     """
     forks = {parents[key] for key in path}

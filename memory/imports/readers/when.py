@@ -27,7 +27,7 @@ def read_time(value: Any, day_first: bool | None = None) -> TimeOfRecord | None:
 
     If `day_first` is None, dates like 3/4/2024 are not read.
 
-    >>> read_when("5 Jan 2024, 9:05 pm").at, read_when("5/1/2024", day_first=True).day, read_when("soon")
+    >>> read_time("5 Jan 2024, 9:05 pm").at, read_time("5/1/2024", day_first=True).day, read_time("soon")
     (datetime.datetime(2024, 1, 5, 21, 5), datetime.date(2024, 1, 5), None)
     """
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -109,7 +109,7 @@ def _first_day(today: date) -> date:
 def _feeling_degree(event: YearEvent | None) -> int | None:
     """The strength of a feeling from -3 to 3; None without a feeling.
 
-    >>> [_feeling_degree(Felt(date(2026, 5, 1), impact, ())) for impact in (-9, -4, 0, 1, 7)]
+    >>> [_feeling_degree(YearEvent(date(2026, 5, 1), impact, ())) for impact in (-9, -4, 0, 1, 7)]
     [-3, -2, 0, 1, 3]
     """
     if event is None:

@@ -83,10 +83,8 @@ def memory_action(request: HttpRequest, persona: Persona, node: UUID, action: st
     if "how" in request.POST:  # from a search: its words are sent on in the body, not in a URL
         return redirect("memory", persona.uuid, preserve_request=True)
     address = request.POST.get("next", "")
-    is_on_memory_page = url_has_allowed_host_and_scheme(
-        address, {request.get_host()}, require_https=request.is_secure()
-    )
-    return redirect(address if is_on_memory_page else reverse("memory_node", args=[persona.uuid, own_node.uuid]))
+    is_on_this_site = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+    return redirect(address if is_on_this_site else reverse("memory_node", args=[persona.uuid, own_node.uuid]))
 
 
 def _correct(request: HttpRequest, persona: Persona, node: ConceptNode) -> HttpResponse:
