@@ -14,11 +14,14 @@ MAX_CLAUSES = 400  # per message; a longer one tells a story
 _MASK = "\x00"
 _MIN_MASKED = 24  # characters; a shorter quotation without a clause inside may be a name: call me "Sam"
 _QUOTATIONS = re.compile(r"“[^”]{1,4000}”|「[^」]{1,4000}」|『[^』]{1,4000}』|«[^»]{1,4000}»|\"[^\"\n]{1,4000}\"")
-# Where a pasted mail ends: after its closing and signature, or before words about having shown it.
+# Where a pasted mail ends: after the lines of its closing and signature and a blank line, or before words about having
+# shown it. "Thanks for the note" and "I've copied Jane in" are still the sender's.
 _MAIL_END = (
-    r"(?:(?<=\n)(?:(?:kind|best|warm|many) )?(?:regards|wishes|sincerely|cheers|yours|best|thanks|此致|祝好|敬礼)\b"
-    r"[^\n]{0,40}(?:\n[^\n]{1,40})?(?=\n\s*\S)|(?=[\n—–][^\n]*(?:\bi(?:'ve)? (?:just |ever |even )?(?:showed|shown|"
-    r"pasted|forwarded|copied)\b|给你看|[转贴]给你|转发给你))|\Z)"
+    r"(?:(?<=\n)(?:(?:with )?(?:kind|best|warm|many) )?(?:regards|wishes|sincerely|cheers|yours|best|thanks|此致|祝好|"
+    r"敬礼)(?: (?:sincerely|faithfully|truly))?(?:[,.!，。]|, ?(?-i:[A-Z])[\w.'-]*(?: (?-i:[A-Z])[\w.'-]*){0,2})?[ \t]*"
+    r"(?:\n[^\n]{1,40})?(?=\n[ \t]*\n\s*\S)|(?=[\n—–][^\n—–]{0,120}?(?:\bi(?:'ve)? (?:just |ever |even )?(?:showed|"
+    r"shown|pasted|forwarded|copied)\b[^\n.!?]{0,20}?\b(?:you|it|this|that)\b(?! (?:to|with) (?!you\b))|给你看|"
+    r"[转贴]给你|转发给你))|\Z)"
 )
 _OTHER_VOICES = re.compile(
     r"```.{0,20000}?(?:```|\Z)|`[^`\n]{1,400}`|(?<!\*)\*(?=[^\s*])[^*\n]{1,400}\*(?!\*)|^[ \t]{0,3}[>♪♫][^\n]*$|"
