@@ -90,11 +90,11 @@ _NTH = {
 # "The last Friday of the month", 「四月第一个周一」.
 _NTH_WEEKDAY = re.compile(
     rf"(?<!every )\b(?:the )?(?P<nth>first|1st|second|2nd|third|3rd|fourth|4th|last) (?P<weekday>{_WEEKDAY}) (?:of|in) "
-    rf"(?:(?P<which>the|this|next|last) month\b|(?P<month>{MONTH})\b(?:,? (?P<year>\d{{4}}))?)",
+    rf"(?:(?P<which>the|this|next|last) month\b|(?P<month>{MONTH})\b(?:,? (?P<year>[12]\d{{3}})\b|(?!,? \d{{4}}\b)))",
     re.I,
 )
 _NTH_WEEKDAY_ZH = re.compile(
-    r"(?<!每)(?:(?P<year>\d{4})年)?(?:(?P<which>上上|下下|上|下|这|本)个?月|(?P<month>1[0-2]|[1-9]|十?[一二]|[三四五六七八九十])月份?)的?"
+    r"(?<!每)(?:(?P<year>[12]\d{3})年|(?<!\d年))(?:(?P<which>上上|下下|上|下|这|本)个?月|(?P<month>1[0-2]|[1-9]|十?[一二]|[三四五六七八九十])月份?)的?"
     r"(?P<nth>第[一二三四]|最后一)个?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])"
 )
 # "4-8 April", "April 4 to 8", 「四月四日至六日」: both days get their month or their sign.
@@ -121,8 +121,10 @@ _SHORT_WEEKDAY = re.compile(
     r"\b(sat|sun|wed)\b\.?(?= (?:the )?\d|(?:-| to | and )(?:mon|tue|wed|thu|fri|sat|sun))",
     re.I,
 )
-# 「再过三天」 without a 后; 「过两天」 is soon.
-_AFTER_ZH = re.compile(rf"(?:再过|过(?!两))({NUMBER_ZH})(天|个?星期|个?礼拜|周)(?![后多半来两]|左右)")
+# 「再过三天」 without a 后; 「过两天」 is soon, 「难过三天」 and 「过六天假」 tell how long something lasts.
+_AFTER_ZH = re.compile(
+    rf"(?:再过|(?<![难超不经通熬度路渡走])过(?!两))({NUMBER_ZH})(天|个?星期|个?礼拜|周)(?![后多半来两年岁假班没]|左右)"
+)
 _STEP_OF_TODAY = re.compile(
     rf"(?:(?P<step>上上|下下|上|下)(?:(?P<weeks>个?(?:周|星期|礼拜))|个月)|(?P<year>{YEAR_ZH}))的?今天"
 )
