@@ -8,7 +8,7 @@ are left out.
 from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
 
-_STANDARD = dict(
+_STANDARD: dict[str, str] = dict(
     pair.split(":")
     for pair in re.findall(
         r"\S+",
@@ -21,8 +21,26 @@ _STANDARD = dict(
     """,
     )
 )
+# Standard words that contain one of these: 「海边度假」, 「路边个人」, 「婚礼拜堂」, 「杜仲」, 「咋舌」.
 # 「唔，好」 only hesitates.
-_WORD = re.compile("|".join(_STANDARD).replace("唔|", "唔(?=[\u3400-\u9fff])|"))
+_SIDE = "(?<![一两身海湖江河路旁周外里这那左右上下东西南北前后])"
+_SPELLINGS = {
+    "边度": f"{_SIDE}边度(?![假过日])",
+    "边间": f"{_SIDE}边间(?!隔)",
+    "边个": f"{_SIDE}边个",
+    "边位": f"{_SIDE}边位(?![置于])",
+    "边日": f"{_SIDE}边日",
+    "唔": "唔(?=[\u3400-\u9fff])",
+    "仲": "(?<!杜)仲(?=[未有系要想喺冇唔记住识会可去])",
+    "礼拜": "(?<![敬婚做])礼拜(?!堂)",
+    "食饭": "(?<![饮零])食饭",
+    "食药": "(?<![饮零])食药",
+    "食嘢": "(?<![饮零])食嘢",
+    "明儿": "(?<!小)明儿(?!子)",
+    "咋": "咋(?!舌)",
+    "俾": "俾(?!斯)",
+}
+_WORD = re.compile("|".join(_SPELLINGS.get(word, word) for word in _STANDARD))
 
 
 def in_standard_words(text: str) -> str:
