@@ -21,12 +21,13 @@ _ROLE = (
 # What only people do; and what a company or a town may be said to do as well.
 _DEED = (
     r"(?:reckons|laughed|laughs|cried|cries|rang|phoned|texted|swore|apologi[sz]ed|hugged|smiled|shouted|snores|"
-    r"married|proposed|graduated|forgot|turned \d+|turns \d+|was born|is (?:pregnant|engaged|married|single|divorced|"
-    rf"\d\d?\b(?! ?%))|is {_ROLE}|(?:and|n|&) (?:I|i|her|his|me))\b"
+    r"married|proposed|graduated|was born|is (?:pregnant|engaged|married|single|divorced|"
+    rf"\d\d?\b(?! ?%))|is {_ROLE}|(?:and|n|&) (?:her|his|me))\b"
 )
 _ANY_DEED = (
     r"(?:says|said|told|asked|wants to|knows|refuses|promised|thinks|believes|hates|loves|goes|"
-    r"is (?:coming|getting|moving|visiting)|does|works|teaches|studies|lives)\b"
+    r"is (?:coming|getting|moving|visiting)|does|works|teaches|studies|lives|forgot|turned \d+|turns \d+|"
+    r"(?:and|n|&) (?:I|i))\b"
 )
 _TO_SOMEBODY = r"(?:told|asked|hugged|kissed|dating|married|phoned|rang|texted|thanked|forgave|me and)"
 _CAPITAL = r"[A-Z][a-z]+(?:-[A-Z][a-z]+)?"
@@ -50,13 +51,14 @@ _SMALL_DOES = re.compile(
 _THEN_AGE = re.compile(rf"(?:^|[.!?]\s+)(?P<name>{_CAPITAL}|{_SMALL})[.,] (?:he's |she's )?[1-9]\d(?=[,.;]| and\b)")
 _NOBODY = words(
     """
-    also anybody anyone baby bank boss both boy brain bro cat college company council dad dinner doc doctor dog each
-    either email even everybody everyone everyone's everything family folks girl google government gran grandma
-    grandpa guess guy guys haha heart home hope hospital hubby insurance internet just kid kids know lady landlord
-    law life lol love lunch management manager mate mates mind mom money mum nan news nobody none nope nothing now
-    office okay one only other others parents people person police radio rumour school science she sis some somebody
-    someone something sorry still stomach teacher team thanks then therapist these thing things think this those
-    today tomorrow tonight traffic tv uni weather well which whoever wife work world yeah yep yesterday
+    also anybody anyone baby bank boss both boy brain bro cat college company council covid dad dinner doc doctor
+    dog each either email even everybody everyone everyone's everything family fever flu folks girl google
+    government gran grandma grandpa guess guy guys haha heart home hope hospital hubby insulin insurance internet
+    just kid kids know lady landlord law life lol love lunch management manager mate mates mind mom money mum nan
+    news nobody none nope nothing now office okay one only other others parents people person police pulse radio
+    rumour school science she sis some somebody someone something sorry still stomach teacher team temp temperature
+    thanks then therapist these thing things think this those today tomorrow tonight traffic tv uni weather weight
+    well which whoever wife work world yeah yep yesterday
     """
 )
 _HAN = f"[^\\W\\da-zA-Z_{WORDS['after_name'].replace('明', '')}的和]"
