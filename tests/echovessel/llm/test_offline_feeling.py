@@ -20,7 +20,7 @@ HEAVY, GLAD = -4, 4
         "公司不续签了", "孩子没留住",
         "我爸又住进去了，老毛病", "房东要卖房，我们得搬", "签证被拒了", "我妹把我拉黑了",
         "两个星期没出门了", "他有别人了",
-        "不知道起床是为了什么",
+        "不知道起床是为了什么", "他又动手了", "他动了手", "we split after ten years", "we separated in March",
     ],
 )  # fmt: skip
 def test_what_is_bad_weighs_though_it_is_waved_away(text: str) -> None:
@@ -32,7 +32,7 @@ def test_what_is_bad_weighs_though_it_is_waved_away(text: str) -> None:
     [
         "we open the bakery on june 6", "they said yes to the loan", "our offer was accepted",
         "the tests came back clear", "six months sober today", "my book's coming out in May",
-        "贷款批下来了", "店开起来了", "评上了", "书要出版了",
+        "I got the flat!", "we open on Monday", "贷款批下来了", "店开起来了", "评上了", "书要出版了",
     ],
 )  # fmt: skip
 def test_what_is_good_weighs_though_it_is_played_down(text: str) -> None:
@@ -42,6 +42,8 @@ def test_what_is_good_weighs_though_it_is_played_down(text: str) -> None:
 @each_row(
     "text",
     [
+        "we split, half each", "we split after lunch", "we separated in the shop", "he got the part fixed",
+        "I got the flat tyre fixed", "We open on Monday as usual", "他动了手术很成功", "他动手了，饭很香",
         "I split the bill with Tom", "we split the cake", "the shop shuts at six", "I got the sack of potatoes",
         "did anyone notice the new sign", "I don't see the point of ties", "would you notice if I changed my name",
         "does anyone notice if I change the font", "we moved the sofa out", "he took his coat",
