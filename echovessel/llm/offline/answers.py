@@ -45,13 +45,24 @@ def with_antecedent(question: str, texts_before: Sequence[str], names: Collectio
         for person in PERSON.finditer(text)
         if not relatives_in(person[0]) & not_meant
     )
-    named = ((name, text) for text in last_texts for name in names if name in text)
+    named = ((name, text) for text in last_texts if (name := _last_name(names, text)))
     mentions = [mention for mention in (next(people, None), next(named, None)) if mention]
     if not mentions:
         return question
     person, _text = min(mentions, key=lambda mention: last_texts.index(mention[1]))
     suffix = "'s" if pronoun["whose"] or pronoun["is"] else ""
     return question[: pronoun.start()] + person + suffix + question[pronoun.end() :]
+
+
+def _last_name(names: Collection[str], text: str) -> str:
+    """The one of `names` that comes last in `text`, a Latin one as a whole word; "" if none does."""
+    positions = {
+        name: match.start()
+        for name in names
+        if name and name in text
+        for match in re.finditer(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", text)
+    }
+    return max(positions, key=lambda name: (positions[name], len(name)), default="")
 
 
 NEARLY, PERHAPS, SURELY = range(3)
@@ -121,7 +132,9 @@ def find_answers(text: str, all_memories: Sequence[Memory], *, looks_up: bool) -
     ]
     if answering and not question.is_past:
         # A changing fact, such as a workplace, was stated with every change: the latest statement holds.
-        still = [answer for answer in answering if _still_holds(answer.memory, single)] or answering
+        # A message that tells it only with the one before does not take the place of that one.
+        stating = [answer for answer in answering if is_told_in(answer.memory.plain, single)] or answering
+        still = [answer for answer in stating if _still_holds(answer.memory, single)] or stating
         last = max(still, key=lambda answer: answer.memory.at)
         answers = [last, *(answer for answer in answers if answer not in answering)]
     return answers

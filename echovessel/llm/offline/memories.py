@@ -28,11 +28,14 @@ NEXT_QUOTATION = re.compile(
 )
 # "He turned 15", "11月30号" and "moved to the 17th" say of whom or what only together with the message before.
 CONTINUES = re.compile(
-    r"^\W*(?:(?:no|yes|yeah|oh|well|and|but|so|they (?:rang|said)[\w ]*?)\W+)*(?:he|she|it|they|that|his|her|not|on|in|"
-    r"at|since|from|turned)(?:'s|'ll)?\b|^\W*(?:the )?\d|^[^,.;]*?\bit(?:'s| is| was)?\b|\b(?:actually|btw)\b|"
-    r"^[^，。]{0,4}[他她它这那]|^\W*(?:不是|是|在|叫|改|换|就|\d|[一二三四五六七八九十]+[月号岁点年个])",
+    r"^\W*(?:(?:no|yes|yeah|oh|well|and|but|so|they (?:rang|said)[\w ]*?)\W+)*(?:he|she|it|they|that|his|her|not|"
+    r"turned)(?:'s|'ll)?\b|^\W*(?:the )?\d|^\W*it(?:'s| is| was)\b|\b(?:actually|btw)\b|"
+    r"^[^，。]{0,4}[他她它这那]|^\W*(?:不是|叫|改|换|\d|[一二三四五六七八九十]+[月号岁点年个])|"
+    # "On Friday", 「在上海」: only as a fragment.
+    r"^\W*(?:on|in|at|since|from)\b(?:\W+\w+){0,5}\W*$|^\W*[是在就][\u3400-\u9fff]{0,4}\W*$",
     re.I,
 )
+OWN_SUBJECT = re.compile(r"\b(?:i|i'm|i've|i'd|we|my|our)\b|[我咱俺]", re.I)
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,8 @@ def _contexts(messages: Sequence[str]) -> dict[str, str]:
     """For each message of the owner that continues the one before, that one, with what it continues itself."""
     contexts: dict[str, str] = {}
     for before, text in pairwise(messages):
-        if CONTINUES.search(in_standard_words(text)) and not is_question(text):
+        plain = in_standard_words(text)
+        if CONTINUES.search(plain) and not OWN_SUBJECT.search(plain) and not is_question(text):
             contexts[text.strip()] = f"{before} {contexts.get(before.strip(), '')}".strip()
     return contexts
 

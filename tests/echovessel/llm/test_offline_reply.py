@@ -7,6 +7,7 @@ from django.conf import settings
 from echovessel.language.overview import asks_for_overview
 from echovessel.language.requests import read_requests
 from echovessel.language.style_wishes import styles_in
+from echovessel.llm.offline.answers import with_antecedent
 from echovessel.llm.offline.phrases import phrases_of
 from echovessel.llm.offline.reply import Reply, first_word
 from tests.echovessel.llm.offline import answer, talk
@@ -694,6 +695,30 @@ def test_what_was_said_a_moment_ago_answers_though_it_names_nobody(
     question: str, memory: str, said: tuple[str, ...], told: str
 ) -> None:
     assert told in in_a_conversation(question, memory, *said)
+
+
+@each_row(
+    ("question", "memory", "said", "told"),
+    [
+        ("Where does my sister live?", "Ana: “I like tea.”",
+         ("My sister lives in Leeds.", "In other news I moved to York."), "Leeds"),
+        ("How old is my dad?", "Ana: “I like tea.”", ("My dad is 70.", "On Friday I turned 30."), "70"),
+        ("我妹妹住在哪？", "小雨：“我爱喝茶”", ("我妹妹住在苏州", "在上海找房子好难"), "苏州"),
+        ("我妈对什么过敏？", "小雨：“我爱喝茶”", ("我妈对花生过敏", "在食堂吃虾差点吐"), "花生"),
+    ],
+)  # fmt: skip
+def test_a_message_with_a_subject_of_its_own_does_not_take_the_place_of_the_one_before(
+    question: str, memory: str, said: tuple[str, ...], told: str
+) -> None:
+    reply = in_a_conversation(question, memory, *said)
+    assert told in reply
+    assert said[1].rstrip(".") not in reply
+
+
+def test_a_pronoun_means_the_name_that_came_last_as_a_word() -> None:
+    names = ["Zoe", "Al", "Bea"]
+    assert with_antecedent("How old is she?", ["Also Zoe came."], names[::-1]) == "How old is Zoe?"
+    assert with_antecedent("How old is she?", ["Zoe met Bea."], names) == "How old is Bea?"
 
 
 @each_row(
