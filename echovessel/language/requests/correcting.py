@@ -122,8 +122,14 @@ _NO_NP_ZH = re.compile(
 )
 # Who begins with a denial answers something said before: 「不是绵阳，我店开在江油」.
 _DENIED_FIRST_ZH = re.compile(
-    rf"不(?:是|叫|在|姓|属|住|开在)(?P<old>{_NP_ZH})[，,；;。]\s*[我他她它咱俺][^\s，,。！!？?；;]{{0,6}}?"
-    rf"(?:[开住放设建搬待留坐摆停藏存埋葬挂]在|姓|叫|属)(?P<new>{_NP_ZH})(?:才对|啦|了|的|哦|呀|啊|哈)*(?=[，,。！!；;~～]|$)"
+    rf"不(?P<denial>是|叫|在|姓|属|住|开在)(?P<old>{_NP_ZH})[，,；;。]\s*[我他她它咱俺][^\s，,。！!？?；;]{{0,6}}?"
+    rf"(?P<verb>[开住放设建搬待留坐摆停藏存埋葬挂]在|姓|叫|属)(?P<new>{_NP_ZH})(?:才对|啦|了|的|哦|呀|啊|哈)*(?=[，,。！!；;~～]|$)"
+)
+# Denial and verb of one kind. 「不是感冒，他住在医院」 and 「不在家，我住在学校」 may tell of two things.
+_ONE_KIND_ZH = {("叫", "叫"), ("姓", "姓"), ("属", "属"), ("住", "住在"), ("开在", "开在")}
+_NO_PLACE_ZH = re.compile(
+    r"[妈爸哥弟姐妹爷奶娘爹舅姨叔姑嫂婆公儿女友伴]$|[我你他她它谁人]|老[师板公婆总大]|同[事学]|医生|护士|律师|司机|厨师|[员师工手]$|"
+    r"病|症|炎|癌|感冒|发烧|咳|疼|痛|过敏|怀孕|[\d一二三四五六七八九十今明昨后前][年月日号天点]|周|星期|礼拜"
 )
 _CONTRAST_ZH = (
     re.compile(
@@ -306,7 +312,7 @@ def _chinese(text: str, start: int, end: int, previous: str) -> Request | None:
     strong = bool((back and _STRONG_BACK_ZH.search(back[0])) or _ADMITS.search(text, start, end))
     if pair := _contrast(text, start, end, _CONTRAST_ZH, _is_no_np_zh):
         old, new, at = pair
-        is_supported = strong or bool(back or _DENIED_FIRST_ZH.match(text, start)) or _stands_in(old, previous)
+        is_supported = strong or back is not None or _denies_the_same_zh(text, start) or _stands_in(old, previous)
         return Request(
             RequestKind.CORRECTION,
             start,
@@ -339,6 +345,15 @@ def _chinese(text: str, start: int, end: int, previous: str) -> Request | None:
             sure=strong and back["word"] != "其实" and re.search("错|混|反", back[0]) is not None,
         )
     return None
+
+
+def _denies_the_same_zh(text: str, start: int) -> bool:
+    """Whether the clause at `start` begins with a denial and surely tells what is right instead of it."""
+    match = _DENIED_FIRST_ZH.match(text, start)
+    if match is None:
+        return False
+    is_place = (match["denial"], match["verb"]) == ("是", "开在") and not _NO_PLACE_ZH.search(match["old"])
+    return is_place or (match["denial"], match["verb"]) in _ONE_KIND_ZH
 
 
 def _is_no_np_zh(words: str) -> bool:

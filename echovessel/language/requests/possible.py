@@ -42,7 +42,13 @@ _AROUND = re.compile(
     r"的|都|全部?|行吗|好吗|可以|帮我|替我|给|你|您|也|就|请|能|要|不|有关|相关|从你\w{0,3})+$",
     _I,
 )
-_BETWEEN_US = re.compile(r"\bbetween (?:us|you and me|ourselves|the two of us)\b", _I)  # "keep this between us"
+# "Keep this between us", but not "the distance between us and the school is 4 miles".
+_BETWEEN_US = re.compile(
+    r"\b(?:ke(?:ep|pt)|stays?|remains?|is|it's|this|just|strictly)\b[^.!?\n]{0,12}?\bbetween (?:us|you and me|"
+    r"ourselves|the two of us)\b(?! and\b)",
+    _I,
+)
+_IS_NOTED = re.compile(r"\b(?:note|write|mind|remember)\b", _I)
 # "Just between us" introduces what is not to be kept, and is not itself the matter.
 _CONFIDES = re.compile(
     r"(?:just |strictly )?between (?:us|you and me|ourselves)|"
@@ -99,6 +105,12 @@ _CHANGED = re.compile(
     r"switched|became|started|quit|joined|retired)\b[^,.;!?]{0,40}\b(?:yesterday|today|tonight|"
     r"last (?:night|week|month|\w+day)|this (?:morning|week|month)|(?:\w+ )?(?:days?|weeks?|months?) ago)\b)|"
     r"(?:昨天|今天|前天|刚刚?|上周|上个?月|上礼拜|今早|这周|这个月)[^，,。]{0,4}(?:满|搬|换|改名|升|转|辞|入职|退休|调)",
+    _I,
+)
+# "Actually he changed jobs last month, he's a baker" says what is right now; "Actually we moved last week" only tells.
+_SETS_RIGHT = re.compile(
+    r"\b(?:actually|wait|sorry)\b[^.!?\n]*[,;–—] ?(?:he|she|it|they|that|we|i)(?:'s|'m|'re| (?:is|was|are|were|am))\b|"
+    r"\bthat was\b|(?:其实|等等|抱歉)[^。！？\n]*[，；][^。！？\n]*[是在叫]",
     _I,
 )
 _DENIES = re.compile(r"\b(?:no|not|never|nope|wrong|mistaken?|mixed|you|your|\w+n't)\b|不|没|错|混|你|您", _I)
@@ -172,11 +184,13 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
             is_regret = kind is RequestKind.FORGET and _REGRET.search(whole) and not _ABOUT_MEMORY.search(whole)
             is_telling = kind is RequestKind.WISH and _TELLS.match(whole)
             is_change = (
-                kind is RequestKind.CORRECTION and _CHANGED.search(whole) is not None and not _DENIES.search(whole)
+                kind is RequestKind.CORRECTION
+                and _CHANGED.search(whole) is not None
+                and not (_DENIES.search(whole) or _SETS_RIGHT.search(whole))
             )
             if kind is RequestKind.NAME and _NAMES_OTHER.search(whole) and not _NAMES_OWNER.search(whole):
                 kind = RequestKind.CORRECTION
-            elif kind is RequestKind.REMEMBER and _BETWEEN_US.search(whole):
+            elif kind is RequestKind.REMEMBER and _BETWEEN_US.search(whole) and not _IS_NOTED.search(whole):
                 kind = RequestKind.FORGET
             if kind in kinds_read or is_regret or is_telling or is_change:
                 continue

@@ -611,6 +611,40 @@ def test_who_keeps_something_between_us_wants_nothing_remembered() -> None:
         assert read_requests(message), message
 
 
+def test_a_distance_between_us_and_others_is_not_to_be_forgotten() -> None:
+    heard = read_requests("note down that the distance between us and the school is 4 miles")
+    assert {one.kind.value for one in heard} == {"remember"}
+
+
+@each_row(
+    "message, is_sure",
+    [
+        ("不是绵阳，我店开在江油", True),
+        ("不姓章，我老师姓张", True),
+        ("不叫小琳，我女儿叫小林", True),
+        ("不在家，我住在学校", False),
+        ("不是感冒，他住在医院", False),
+        ("不是医生，我叫李雷", False),
+        ("不是我妈，我姐住在北京", False),
+        ("不在公司，我坐在咖啡店", False),
+        ("不是周一，我店开在江油", False),
+    ],
+)
+def test_a_denial_of_another_kind_than_what_follows_corrects_nothing_for_sure(message: str, is_sure: bool) -> None:
+    assert any(one.sure for one in read_requests(message)) == is_sure
+
+
+@each_row(
+    "message",
+    [
+        "Actually he changed jobs last month, he's a baker",
+        "wait she joined Boots three weeks ago, that was Asda before",
+    ],
+)
+def test_what_sets_something_right_after_a_change_is_asked_about(message: str) -> None:
+    assert only(message).kind is RequestKind.CORRECTION
+
+
 def test_who_only_wants_to_hear_more_asks_for_nothing() -> None:
     for message in ("然后呢？", "后来呢", "那然后呢", "所以呢？", "And then?", "so what", "go on"):
         for previous in ("", "以后别问我问题", "Please keep it short.", "我跟老板吵了一架"):
