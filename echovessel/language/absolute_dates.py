@@ -114,11 +114,22 @@ _ORDINAL_WORDS = (
 )  # fmt: skip
 _ORDINAL_OF_MONTH = re.compile(rf"\b(?:the )?({'|'.join(_ORDINAL_WORDS)}) of (?=(?:{MONTH})\b)", re.I)
 _DAY_OR_MONTH = re.compile(rf"\b(?:{'|'.join(name[:3] for name in (*WEEKDAY_NAMES, *MONTH_NAMES))})", re.I)
-# "Mon-Wed", "on Sat", "weds": short names, of which "sat", "sun" and "wed" are days only beside such words.
+# "Mon-Wed", "on Sat", "weds": short names. "Sat", "sun" and "wed" are days only beside such words: not in "to wed
+# Laura", "on sun cream", "this sun"; "mon" is none in French.
+_SHORT = r"(?:mon|tues?|weds?|thu(?:rs?)?|fri|sat|sun)"
+_AFTER_SHORT = (
+    r"(?=\s*(?:$|[.,;:!?()/&–—])|-(?=\d|(?:mon|tue|wed|thu|fri|sat|sun))| (?:the|at|or|to|til|till|until|through|"
+    r"morning|lunch\w*|afternoon|evening|night|i|i'm|i'll|we|we're|we'll|he|she|they|"
+    r"and(?! (?:sea|sand|sky|moon|air|surf|snow|rain|wind|heat|fun|shade)\b))\b| \d)"
+)
 _SHORT_WEEKDAY = re.compile(
-    r"\b(mon|tues?|weds|thurs?|thu|fri)\b\.?(?!')|(?:(?<=\bon )|(?<=\bthis )|(?<=\bnext )|(?<=\blast )|(?<=\bto )|"
-    r"(?<=\btil )|(?<=\buntil )|(?<=-))(sat|sun|wed)\b\.?(?!')|"
-    r"\b(sat|sun|wed)\b\.?(?= (?:the )?\d|(?:-| to | and )(?:mon|tue|wed|thu|fri|sat|sun))",
+    r"\b(tues?|weds|thurs?|thu|fri)\b\.?(?!')|\b(mon)\b(?! (?:ami|cher|chér|dieu|amour|petit|frère|père|c[oœ]))"
+    r"\.?(?!')|"
+    r"(?:(?<=\bon )|(?<=\bnext )|(?<=\blast )(?<!the last )|(?<=\btil )|(?<=\buntil )|(?<=(?:day|mon|tue|wed|thu|fri|"
+    r"sat|sun|ues|eds|urs|hur) to )|(?<=(?:day|mon|tue|wed|thu|fri|sat|sun|ues|eds|urs|hur)-))(sat|sun|wed)\b\.?(?!')"
+    rf"{_AFTER_SHORT}|(?<=\bthis )(sat|wed|(?-i:Sun)|sun(?= (?:at )?\d| (?:morning|lunch|afternoon|evening|night)))\b"
+    rf"\.?(?!'){_AFTER_SHORT}|"
+    rf"\b(sat|sun|wed)\b\.?(?= (?:the )?\d|(?:-| to | and )(?:{_SHORT}|{_WEEKDAY})\b)",
     re.I,
 )
 # 「再过三天」 without a 后; 「过两天」 is soon, 「难过三天」 and 「过六天假」 tell how long something lasts.
@@ -149,8 +160,8 @@ def with_absolute_dates(text: str, today: date) -> str:
         text = _NTH_WEEKDAY.sub(lambda match: _nth_weekday(match, today), text)
         text = _WEEK_BEHIND.sub(lambda match: _days_of_week(match, today), text)
         text = _ORDINAL_OF_MONTH.sub(lambda match: f"{_ORDINAL_WORDS.index(match[1].casefold()) + 1} ", text)
-        text = _NUMBERS_THEN_MONTH.sub(r"\1 \3 to \2 \3", text)
-        text = _MONTH_THEN_NUMBERS.sub(r"\1 \2 to \1 \3", text)
+        text = _NUMBERS_THEN_MONTH.sub(lambda match: _both_of_month(match, match[3], match[1], match[2]), text)
+        text = _MONTH_THEN_NUMBERS.sub(lambda match: _both_of_month(match, match[1], match[2], match[3]), text)
     if not text.isascii():
         text = _NTH_WEEKDAY_ZH.sub(lambda match: _nth_weekday(match, today), text)
         text = _AFTER_ZH.sub(r"\1\2后", text)
@@ -216,6 +227,11 @@ def _nth_weekday(match: re.Match[str], today: date) -> str:
     weekday = WEEKDAY_NAMES.index(name) if name.isascii() else weekday_zh(name)
     days = [first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * week) for week in range(5)]
     return [day for day in days if day.month == first.month][nth].isoformat()
+
+
+def _both_of_month(match: re.Match[str], month: str, first: str, last: str) -> str:
+    """Two numbers of a month, each with its name; unchanged if the first is not before the last: "we won 3-1 March"."""
+    return f"{month} {first} to {month} {last}" if int(first) < int(last) else match[0]
 
 
 def _step_of(match: re.Match[str], today: date) -> str:

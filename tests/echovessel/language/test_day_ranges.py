@@ -24,6 +24,9 @@ WEDNESDAY = date(2026, 3, 18)
         ("half term is 25 to 29 May", "2026-05-25", "2026-05-29"),
         ("between 28 March and 2 April", "2026-03-28", "2026-04-02"),
         ("Friday evening to Sunday", "2026-03-20", "2026-03-22"),
+        ("My exam moved from Thursday to Friday", "2026-03-20", "2026-03-20"),
+        ("they postponed the match from Friday to Saturday", "2026-03-21", "2026-03-21"),
+        ("away fri to sun", "2026-03-20", "2026-03-22"),
         ("下周三到周五我去杭州出差", "2026-03-25", "2026-03-27"),
         ("这周六周日我要搬家", "2026-03-21", "2026-03-22"),
         ("周四周五两天要培训", "2026-03-19", "2026-03-20"),
@@ -53,6 +56,7 @@ def test_days_joined_by_a_word_are_a_range(text: str, first: str, last: str) -> 
         "Thursday at four, Friday off",
         "下周三面试，下周五体检",
         "I had 3-4 drinks",
+        "We won 3-1 March",
     ],
 )
 def test_habits_and_days_apart_are_no_range(text: str) -> None:

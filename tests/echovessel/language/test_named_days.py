@@ -102,6 +102,30 @@ def test_the_day_that_a_text_names_is_the_one_that_all_its_ways_of_naming_it_mea
 
 
 @each_row(
+    "text",
+    [
+        "going to wed Laura soon",
+        "to sun and sea in Malta",
+        "I love this sun",
+        "put it on sun cream",
+        "next to sat nav",
+        "Mon ami",
+        "she sat and sunbathed",
+    ],
+)
+def test_words_like_short_names_are_no_days(text: str) -> None:
+    assert named_days(text, JUNE) == []
+
+
+@each_row(
+    "text",
+    ["on sat", "see you this Sun", "next wed at 4", "on sat we swim", "on Sun, then", "this wed night", "free mon"],
+)
+def test_short_names_of_days_are_read(text: str) -> None:
+    assert len(named_days(text, JUNE)) == 1
+
+
+@each_row(
     ("text", "before", "to_come"),
     [
         ("on the 23rd", "2025-05-23", "2025-06-23"),
